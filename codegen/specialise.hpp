@@ -1,0 +1,51 @@
+// codegen/specialise.hpp -- binds a captured kernel to one signature: shapes, dtypes, constants.
+#pragma once
+
+#include "codegen/ir.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace trilith::codegen {
+
+/// What is known of a tensor's strides. The key holds this class, never the strides themselves.
+enum class Layout : std::uint8_t {
+  Dense,       ///< row-major without gaps: strides follow from the extents
+  InnerDense,  ///< the last axis has stride 1, the others are run-time values
+  Strided,     ///< every stride is a run-time value (may be 0 or negative for inputs)
+};
+
+/// One argument of a call, as far as the specialisation depends on it.
+struct ArgumentSignature {
+  bool is_tensor = false;
+  DType dtype = DType::Float32;
+  std::vector<std::int64_t> extents;  ///< tensors; -1: a run-time extent
+  Layout layout = Layout::Dense;
+  bool aligned = false;           ///< data is aligned to 64 bytes (a hint; false is always right)
+  std::optional<Constant> value;  ///< pl::Const<T>
+  bool operator==(const ArgumentSignature&) const = default;
+};
+
+struct Signature {
+  std::vector<ArgumentSignature> arguments;  ///< one per Kernel::parameters
+  /// One per Kernel::captures; set where a shape or bound needs the value, see `captures_to_specialise`.
+  std::vector<std::optional<Constant>> captures;
+  bool fast_math = false;
+  bool operator==(const Signature&) const = default;
+};
+
+/// Which captures a shape, an unroll bound or a `pl::Const` needs as constants (one flag per
+/// Kernel::captures).
+[[nodiscard]] std::vector<bool> captures_to_specialise(const Kernel& captured);
+
+/// Gives the specialised kernel: types complete, shapes bound, constants folded, "let" form, dead code gone,
+/// verified. Throws pl::ShapeError, pl::DtypeError at the user's line. Extents of `pl::dynamic` stay
+/// variables.
+[[nodiscard]] Kernel specialise(const Kernel& captured, const Signature& signature);
+
+/// Checks a kernel of either stage; throws pl::InternalError naming the broken rule and the place in the
+/// kernel.
+void verify(const Kernel& kernel);
+
+}  // namespace trilith::codegen
