@@ -1,0 +1,56 @@
+#include "pl/memory.hpp"
+
+namespace pl::detail {
+namespace {
+
+namespace reference = trilith::codegen::reference;
+
+trilith::codegen::TensorView tensor_view(const ViewRef& view) {
+  const auto rank = static_cast<std::size_t>(view.rank);
+  return {view.dtype, view.data, {view.extents, view.extents + rank}, {view.strides, view.strides + rank}};
+}
+
+}  // namespace
+
+Value load_region(const ViewRef& view, const Index& offsets, const Index& shape,
+                  const std::source_location& where) {
+  require_core("load", where);
+  return reference::load(tensor_view(view), offsets.values(), shape.values(), location_of(where));
+}
+
+Value load_all(const ViewRef& view, const std::source_location& where) {
+  require_core("load", where);
+  const auto tensor = tensor_view(view);
+  return reference::load(tensor, trilith::codegen::Shape(tensor.extents.size(), 0), tensor.extents,
+                         location_of(where));
+}
+
+void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
+                  const std::source_location& where) {
+  require_core("store", where);
+  if (view.read_only) throw_read_only(view, where);
+  const auto origin = trilith::codegen::Shape(static_cast<std::size_t>(view.rank), 0);
+  reference::store(tile, offsets != nullptr ? offsets->values() : origin, tensor_view(view),
+                   location_of(where));
+}
+
+Value full_tile(const Index& shape, const Value& element, const std::source_location& where) {
+  require_core("full", where);
+  for (const std::int64_t extent : shape.values())
+    if (extent < 0)
+      throw ShapeError("pl::full: an extent is " + std::to_string(extent) + "; expected 0 or more",
+                       location_of(where));
+  return reference::full(shape.values(), element);
+}
+
+Value reduce(Op op, const Value& tile, const std::source_location& where) {
+  require_core(trilith::codegen::operation(op).name, where);
+  return reference::apply(op, std::span(&tile, 1), {}, tile.dtype, location_of(where));
+}
+
+void print_value(const Value& value, const std::source_location& where) {
+  require_core("print", where);
+  print_text(reference::to_text(value) + "\n");
+}
+
+}  // namespace pl::detail

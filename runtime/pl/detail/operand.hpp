@@ -1,0 +1,152 @@
+// runtime/pl/detail/operand.hpp -- how the operands of an operation become values: tiles, scalars, C++
+// numbers.
+#pragma once
+
+#include "codegen/operation.hpp"
+#include "codegen/reference.hpp"
+#include "pl/detail/level.hpp"
+#include "pl/tile.hpp"
+
+#include <source_location>
+#include <type_traits>
+
+namespace pl::detail {
+
+using trilith::codegen::Op;
+using trilith::codegen::Value;
+
+enum class OperandKind : std::uint8_t { None, Number, Scalar, Tile };
+
+template <class A>
+struct Operand {
+  static constexpr OperandKind kind = std::is_arithmetic_v<A> ? OperandKind::Number : OperandKind::None;
+  using element = A;
+};
+template <class T>
+struct Operand<Scalar<T>> {
+  static constexpr OperandKind kind = OperandKind::Scalar;
+  using element = T;
+};
+template <class T>
+struct Operand<Const<T>> {
+  static constexpr OperandKind kind = OperandKind::Scalar;
+  using element = T;
+};
+template <class T>
+struct Operand<Tile<T>> {
+  static constexpr OperandKind kind = OperandKind::Tile;
+  using element = T;
+};
+
+template <class A>
+using Bare = std::remove_cvref_t<A>;
+template <class A>
+inline constexpr OperandKind kind_of = Operand<Bare<A>>::kind;
+
+template <class... A>
+concept Operands = ((kind_of<A> != OperandKind::None) && ...);
+template <class... A>
+concept AnyTile = ((kind_of<A> == OperandKind::Tile) || ...);
+/// At least one operand is ours, so that an operator never captures plain C++ arithmetic.
+template <class... A>
+concept AnyOurs = ((kind_of<A> == OperandKind::Tile || kind_of<A> == OperandKind::Scalar) || ...);
+
+struct NoElement {};
+
+/// The element type an operation works in: that of its tiles and scalars; of its C++ numbers only where there
+/// is neither. `void` where a dtype-erased tile decides at run time.
+template <class First, class... Rest>
+struct CommonElement {
+  using Tail = typename CommonElement<Rest...>::type;
+  static constexpr bool number = kind_of<First> == OperandKind::Number;
+  using Own = typename Operand<Bare<First>>::element;
+  static constexpr bool tail_empty = std::is_same_v<Tail, NoElement>;
+  static_assert(number || tail_empty || std::is_void_v<Own> || std::is_void_v<Tail> ||
+                    std::is_same_v<Own, Tail>,
+                "the operands have different dtypes; convert one with pl::cast<T>(…)");
+  using type =
+      std::conditional_t<number, Tail, std::conditional_t<tail_empty || std::is_void_v<Own>, Own, Tail>>;
+};
+template <class Last>
+struct CommonElement<Last> {
+  using type = std::conditional_t<kind_of<Last> == OperandKind::Number, NoElement,
+                                  typename Operand<Bare<Last>>::element>;
+};
+template <class... A>
+struct Numbers {
+  using type = std::common_type_t<typename Operand<Bare<A>>::element...>;
+};
+template <class... A>
+using Element = typename std::conditional_t<std::is_same_v<typename CommonElement<A...>::type, NoElement>,
+                                            Numbers<A...>, CommonElement<A...>>::type;
+
+/// A C++ number beside a dtype-erased tile: rounded to its dtype, refused where an integer tile cannot hold
+/// it.
+[[nodiscard]] Value number_as(DType dtype, double value, bool is_integer, const std::source_location& where);
+
+template <class E, class A>
+[[nodiscard]] Value to_value(const A& operand, DType erased, const std::source_location& where) {
+  if constexpr (kind_of<A> == OperandKind::Tile) {
+    return operand.value();
+  } else if constexpr (kind_of<A> == OperandKind::Scalar) {
+    return Value::scalar(operand.value());
+  } else if constexpr (std::is_void_v<E>) {
+    return number_as(erased, static_cast<double>(operand), std::is_integral_v<A>, where);
+  } else {
+    static_assert(!(std::is_integral_v<E> && std::is_floating_point_v<A>),
+                  "a floating constant beside an integer tile; convert the tile with pl::cast<float>(…)");
+    if constexpr (std::is_integral_v<E> && !std::is_same_v<E, A>)
+      return number_as(trilith::codegen::dtype_of<E>, static_cast<double>(operand), true, where);
+    else
+      return Value::scalar(static_cast<E>(operand));
+  }
+}
+
+/// The dtype of the first dtype-erased tile.
+template <class... A>
+[[nodiscard]] DType erased_dtype(const A&... operands) {
+  DType dtype = DType::Float32;
+  bool found = false;
+  const auto look = [&](const auto& operand) {
+    if constexpr (kind_of<decltype(operand)> == OperandKind::Tile)
+      if (!found) {
+        dtype = operand.dtype();
+        found = true;
+      }
+  };
+  (look(operands), ...);
+  return dtype;
+}
+
+[[nodiscard]] Location location_of(const std::source_location& where);
+
+/// Wraps a result: a tile where an operand was one, a scalar otherwise.
+template <class R, bool tile>
+[[nodiscard]] auto wrap(Value value) {
+  if constexpr (tile)
+    return Tile<R>(std::move(value));
+  else
+    return Scalar<R>(value.get<R>());
+}
+
+/// Runs an elementwise, logic or bits operation; the result has the operands' element type.
+template <Op op, class... A>
+[[nodiscard]] auto apply(const std::source_location& where, const A&... operands) {
+  require_core(trilith::codegen::operation(op).name, where);
+  using E = Element<A...>;
+  const DType erased = erased_dtype(operands...);
+  return wrap<E, AnyTile<A...>>(
+      trilith::codegen::reference::apply(op, {to_value<E>(operands, erased, where)...}, location_of(where)));
+}
+
+/// Runs an operation whose result is bool.
+template <Op op, class... A>
+[[nodiscard]] auto compare(const std::source_location& where, const A&... operands) {
+  require_core(trilith::codegen::operation(op).name, where);
+  using E = Element<A...>;
+  const DType erased = erased_dtype(operands...);
+  return wrap<bool, AnyTile<A...>>(
+      trilith::codegen::reference::apply(op, {to_value<E>(operands, erased, where)...}, location_of(where)));
+}
+
+}  // namespace pl::detail

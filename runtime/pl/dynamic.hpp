@@ -1,0 +1,81 @@
+// runtime/pl/dynamic.hpp -- the dims of a tensor annotation: constants, run-time extents, rank 0.
+//
+//   constexpr auto NR = pl::dynamic("NR");
+//   pl::Tensor<float, NR, 8, 8>        // first extent bound when called, the same for every use of the name
+//   pl::Tensor<float, pl::no_dims>     // rank 0
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace pl {
+
+/// A named run-time extent. It is not part of the specialisation key: one specialisation serves every value.
+struct Dynamic {
+  char name[32]{};
+  bool operator==(const Dynamic&) const = default;
+  [[nodiscard]] constexpr std::string_view str() const { return name; }
+};
+
+/// Names a run-time extent; at most 31 characters.
+template <std::size_t N>
+consteval Dynamic dynamic(const char (&name)[N]) {
+  static_assert(N > 1 && N <= sizeof(Dynamic::name), "pl::dynamic: a name has 1 to 31 characters");
+  Dynamic result;
+  for (std::size_t i = 0; i < N; ++i) result.name[i] = name[i];
+  return result;
+}
+
+struct NoDims {
+  bool operator==(const NoDims&) const = default;
+};
+/// `pl::Tensor<T, pl::no_dims>`: a tensor of rank 0, one element.
+inline constexpr NoDims no_dims{};
+
+namespace detail {
+
+inline constexpr int max_rank = 8;
+inline constexpr std::int64_t run_time_extent = -1;
+
+template <class D>
+constexpr bool is_dim = std::integral<D> || std::same_as<D, Dynamic> || std::same_as<D, NoDims>;
+
+template <class D>
+constexpr std::int64_t extent_of(const D& dim) {
+  if constexpr (std::integral<D>)
+    return static_cast<std::int64_t>(dim);
+  else
+    return run_time_extent;
+}
+
+template <class D>
+constexpr std::string_view dynamic_name_of(const D& dim) {
+  if constexpr (std::same_as<D, Dynamic>)
+    return dim.str();
+  else
+    return {};
+}
+
+/// The annotation `Dims…` of a tensor type as constants.
+template <auto... Dims>
+struct Annotation {
+  static_assert((is_dim<std::remove_cv_t<decltype(Dims)>> && ...),
+                "a dim of pl::Tensor is an integer, pl::dynamic(\"name\") or pl::no_dims");
+  static constexpr bool any_shape = sizeof...(Dims) == 0;
+  static constexpr bool is_rank_0 = (std::same_as<std::remove_cv_t<decltype(Dims)>, NoDims> || ...);
+  static_assert(!is_rank_0 || sizeof...(Dims) == 1, "pl::no_dims stands alone");
+  static_assert(sizeof...(Dims) <= max_rank, "a tensor has rank 0 to 8");
+  /// Rank of the annotation, -1 for any.
+  static constexpr int rank = any_shape ? -1 : is_rank_0 ? 0 : static_cast<int>(sizeof...(Dims));
+  static constexpr int capacity = any_shape ? max_rank : rank > 0 ? rank : 1;
+  /// Per axis: the constant, or `run_time_extent`.
+  static constexpr std::int64_t extents[sizeof...(Dims) + 1] = {extent_of(Dims)..., 0};
+  /// Per axis: the name of the dynamic extent, or empty.
+  static constexpr std::string_view names[sizeof...(Dims) + 1] = {dynamic_name_of(Dims)..., {}};
+};
+
+}  // namespace detail
+}  // namespace pl

@@ -1,0 +1,22 @@
+// runtime/pl/pl.hpp -- the kernel language: everything in namespace pl.
+//
+//   auto axpy = pl::jit.incore([](pl::Tensor<float> x, pl::Out<pl::Tensor<float>> y, pl::Scalar<float> a) {
+//     y = pl::store(pl::load(x) * a + pl::load(x), y);
+//     return y;
+//   });
+//   axpy(pl::tensor(in, {8, 8}), pl::tensor(out, {8, 8}), 2.0f);   // compiled at the first call, cached from
+//   then on
+//
+// Distributed programs include <pl/pld.hpp> as well.
+#pragma once
+
+#include "pl/array.hpp"
+#include "pl/dynamic.hpp"
+#include "pl/error.hpp"
+#include "pl/memory.hpp"
+#include "pl/operators.hpp"
+#include "pl/ops.hpp"
+#include "pl/range.hpp"
+#include "pl/scalar.hpp"
+#include "pl/tensor.hpp"
+#include "pl/tile.hpp"

@@ -1,0 +1,93 @@
+#include "pl/tensor.hpp"
+
+namespace pl::detail {
+namespace {
+
+Location location(const std::source_location& where) {
+  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
+}
+
+std::string list(std::span<const std::int64_t> values, std::span<const std::string_view> names = {}) {
+  std::string text = "[";
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (i != 0) text += ", ";
+    text += i < names.size() && !names[i].empty() ? std::string(names[i]) : std::to_string(values[i]);
+  }
+  return text + "]";
+}
+
+}  // namespace
+
+std::string describe(const ViewRef& view) {
+  return std::string(trilith::codegen::name_of(view.dtype)) +
+         list(std::span(view.extents, static_cast<std::size_t>(view.rank)));
+}
+
+void throw_dtype_mismatch(const ViewRef& given, DType expected, const std::source_location& where) {
+  throw DtypeError("a tensor " + describe(given) + " was given where the annotation says dtype " +
+                       std::string(trilith::codegen::name_of(expected)) +
+                       "; pass a tensor of that dtype or change the annotation",
+                   location(where));
+}
+
+void throw_shape_mismatch(const ViewRef& given, std::span<const std::int64_t> extents,
+                          std::span<const std::string_view> names, const std::source_location& where) {
+  throw ShapeError("a tensor " + describe(given) + " was given where the annotation says " +
+                       std::string(trilith::codegen::name_of(given.dtype)) + list(extents, names) +
+                       "; pass a tensor of that shape or change the annotation",
+                   location(where));
+}
+
+void throw_read_only(const ViewRef& given, const std::source_location& where) {
+  throw UserError("a read-only tensor " + describe(given) +
+                      " (a view of const memory) was given for an output; pass memory that may be written",
+                  location(where));
+}
+
+void throw_bad_region(const ViewRef& given, const Index& offsets, const Index& shape,
+                      const std::source_location& where) {
+  throw ShapeError("the region at " + list(offsets.values()) + " of shape " + list(shape.values()) +
+                       " does not lie inside the tensor " + describe(given) +
+                       "; give one offset and one extent for each of its axes, within its extents",
+                   location(where));
+}
+
+void throw_bad_index(const ViewRef& given, std::int64_t index, const std::source_location& where) {
+  throw ShapeError("index " + std::to_string(index) + " into the tensor " + describe(given) +
+                       (given.rank == 0 ? " of rank 0: there is no leading dim to drop"
+                                        : ": expected 0 to " + std::to_string(given.extents[0] - 1)),
+                   location(where));
+}
+
+void throw_bad_dims(const char* what, std::int64_t given, const std::source_location& where) {
+  throw ShapeError(std::string("pl::tensor: expected ") + what + ", got " + std::to_string(given),
+                   location(where));
+}
+
+std::array<std::int64_t, max_rank> dense_strides(std::span<const std::int64_t> extents,
+                                                 const std::source_location& where) {
+  if (extents.size() > max_rank)
+    throw_bad_dims("rank 0 to 8", static_cast<std::int64_t>(extents.size()), where);
+  std::array<std::int64_t, max_rank> strides{};
+  std::int64_t stride = 1;
+  for (std::size_t i = extents.size(); i-- > 0;) {
+    if (extents[i] < 0) throw_bad_dims("extents of 0 or more", extents[i], where);
+    strides[i] = stride;
+    if (__builtin_mul_overflow(stride, extents[i], &stride))
+      throw_bad_dims("a product of extents below 2^63", extents[i], where);
+  }
+  return strides;
+}
+
+void check_element_count(std::span<const std::int64_t> extents, std::size_t available,
+                         const std::source_location& where) {
+  (void)dense_strides(extents, where);
+  std::int64_t needed = 1;
+  for (std::int64_t extent : extents) needed *= extent;
+  if (static_cast<std::size_t>(needed) > available)
+    throw ShapeError("pl::tensor: the shape " + list(extents) + " needs " + std::to_string(needed) +
+                         " elements, the container has " + std::to_string(available),
+                     location(where));
+}
+
+}  // namespace pl::detail
