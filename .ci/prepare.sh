@@ -17,7 +17,8 @@ ensure_packages() {
   local wanted missing=() package
   mapfile -t wanted < <(packages_of "$@")
   local installed
-  installed=$(dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "${wanted[@]}" 2>/dev/null |
+  # dpkg-query exits 1 when it does not know one of the names: that one is then missing from its output.
+  installed=$({ dpkg-query -W -f '${db:Status-Abbrev} ${Package}\n' "${wanted[@]}" 2>/dev/null || true; } |
     sed -n 's/^ii  *//p' | sort -u)
   for package in "${wanted[@]}"; do
     grep -qxF -- "$package" <<<"$installed" || missing+=("$package")
