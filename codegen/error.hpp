@@ -22,8 +22,9 @@ struct Location {
   /// "file:line:column", without the parts that are unknown.
   [[nodiscard]] std::string str() const {
     if (line == 0) return file;
-    std::string text = file + ":" + std::to_string(line);
-    if (column != 0) text += ":" + std::to_string(column);
+    std::string text = file;
+    text.append(":").append(std::to_string(line));
+    if (column != 0) text.append(":").append(std::to_string(column));
     return text;
   }
 };

@@ -43,84 +43,88 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
 
 // X(Enumerator, "name", Group, arity, DTypes, Exactness, "formula")
 // Structure operations: operands are described beside each.
-#define TRILITH_OPERATIONS(X)                                                                                \
-  X(Constant, "constant", Structure, 0, Any, Exact, "Expr::value")                                           \
-  X(Variable, "variable", Structure, 0, Any, Exact, "Expr::variable")                                        \
-  X(List, "list", Structure, -1, Any, Exact, "a list of integers: offsets, a shape")                         \
-  X(Conditional, "conditional", Structure, 3, Any, Exact, "c ? a : b on scalars, only one side evaluated")   \
-  X(Dim, "dim", Structure, 2, Any, Exact, "extent of tensor or tile operand 0 along axis operand 1, int64")  \
-  X(Rank, "rank", Structure, 1, Any, Exact, "rank of tensor or tile operand 0, int64")                       \
-  X(Slice, "slice", Structure, 3, Any, Exact, "view of tensor operand 0: offsets list, shape list")          \
-  X(Index, "index", Structure, 2, Any, Exact, "view x[i] of tensor operand 0 that drops the leading dim")    \
-  X(Full, "full", Create, 2, Any, Exact, "tile of shape operand 0 (list), every element operand 1")          \
-  X(Load, "load", Move, 3, Any, Exact,                                                                       \
-    "tile = tensor operand 0 [offsets list : + shape list]; both lists empty: all of it")                    \
-  X(Store, "store", Move, 3, Any, Exact, "tensor operand 2 [offsets operand 1 : + shape] = tile operand 0")  \
-  X(Neg, "neg", Elementwise, 1, Numeric, Exact, "-x")                                                        \
-  X(Abs, "abs", Elementwise, 1, Numeric, Exact, "|x|")                                                       \
-  X(Recip, "recip", Elementwise, 1, Floating, Exact, "1 / x")                                                \
-  X(Sqrt, "sqrt", Elementwise, 1, Floating, Exact, "square root, rounded once")                              \
-  X(Rsqrt, "rsqrt", Elementwise, 1, Floating, Exact, "1 / sqrt(x), each rounded once")                       \
-  X(Square, "square", Elementwise, 1, Numeric, Exact, "x * x")                                               \
-  X(Sign, "sign", Elementwise, 1, Numeric, Exact, "-1, 0 or 1; NaN for NaN")                                 \
-  X(Floor, "floor", Elementwise, 1, Floating, Exact, "largest integer <= x")                                 \
-  X(Ceil, "ceil", Elementwise, 1, Floating, Exact, "smallest integer >= x")                                  \
-  X(Round, "round", Elementwise, 1, Floating, Exact, "nearest integer, ties away from zero")                 \
-  X(Rint, "rint", Elementwise, 1, Floating, Exact, "nearest integer, ties to even")                          \
-  X(Trunc, "trunc", Elementwise, 1, Floating, Exact, "towards zero")                                         \
-  X(Relu, "relu", Elementwise, 1, Numeric, Exact, "max(x, 0), NaN stays")                                    \
-  X(Exp, "exp", Elementwise, 1, Floating, Ulp4, "e^x")                                                       \
-  X(Exp2, "exp2", Elementwise, 1, Floating, Ulp4, "2^x")                                                     \
-  X(Expm1, "expm1", Elementwise, 1, Floating, Ulp4, "e^x - 1")                                               \
-  X(Log, "log", Elementwise, 1, Floating, Ulp4, "natural logarithm")                                         \
-  X(Log2, "log2", Elementwise, 1, Floating, Ulp4, "logarithm to base 2")                                     \
-  X(Log1p, "log1p", Elementwise, 1, Floating, Ulp4, "log(1 + x)")                                            \
-  X(Sin, "sin", Elementwise, 1, Floating, Ulp4, "sine")                                                      \
-  X(Cos, "cos", Elementwise, 1, Floating, Ulp4, "cosine")                                                    \
-  X(Tanh, "tanh", Elementwise, 1, Floating, Ulp4, "hyperbolic tangent")                                      \
-  X(Erf, "erf", Elementwise, 1, Floating, Ulp4, "error function")                                            \
-  X(Sigmoid, "sigmoid", Elementwise, 1, Floating, Ulp4, "1 / (1 + e^-x)")                                    \
-  X(Add, "add", Elementwise, 2, Numeric, Exact, "a + b; integers wrap")                                      \
-  X(Sub, "sub", Elementwise, 2, Numeric, Exact, "a - b; integers wrap")                                      \
-  X(Mul, "mul", Elementwise, 2, Numeric, Exact, "a * b; integers wrap")                                      \
-  X(Div, "div", Elementwise, 2, Numeric, Exact, "a / b; integers truncate, x / 0 = 0, INT_MIN / -1 wraps")   \
-  X(Fmod, "fmod", Elementwise, 2, Numeric, Exact, "remainder with the sign of a; integer x % 0 = 0")         \
-  X(Rem, "rem", Elementwise, 2, Numeric, Exact, "remainder with the sign of b; integer x rem 0 = 0")         \
-  X(Pow, "pow", Elementwise, 2, Floating, Ulp4, "a^b")                                                       \
-  X(Maximum, "maximum", Elementwise, 2, Numeric, Exact, "larger; NaN if either is; max(-0, +0) = +0")        \
-  X(Minimum, "minimum", Elementwise, 2, Numeric, Exact, "smaller; NaN if either is; min(-0, +0) = -0")       \
-  X(Fma, "fma", Elementwise, 3, Floating, Exact, "a * b + c, rounded once")                                  \
-  X(Clamp, "clamp", Elementwise, 3, Numeric, Exact, "minimum(maximum(x, lo), hi)")                           \
-  X(Where, "where", Elementwise, 3, Any, Exact, "c ? a : b; c is bool")                                      \
-  X(Eq, "eq", Compare, 2, Any, Exact, "a == b")                                                              \
-  X(Ne, "ne", Compare, 2, Any, Exact, "a != b")                                                              \
-  X(Lt, "lt", Compare, 2, Numeric, Exact, "a < b")                                                           \
-  X(Le, "le", Compare, 2, Numeric, Exact, "a <= b")                                                          \
-  X(Gt, "gt", Compare, 2, Numeric, Exact, "a > b")                                                           \
-  X(Ge, "ge", Compare, 2, Numeric, Exact, "a >= b")                                                          \
-  X(IsNan, "isnan", Compare, 1, Floating, Exact, "x is NaN")                                                 \
-  X(IsInf, "isinf", Compare, 1, Floating, Exact, "x is +-infinity")                                          \
-  X(LogicalAnd, "logical_and", Logic, 2, Boolean, Exact, "a && b, both evaluated")                           \
-  X(LogicalOr, "logical_or", Logic, 2, Boolean, Exact, "a || b, both evaluated")                             \
-  X(LogicalNot, "logical_not", Logic, 1, Boolean, Exact, "!a")                                               \
-  X(BitAnd, "bit_and", Bits, 2, IntegerOrBoolean, Exact, "a & b")                                            \
-  X(BitOr, "bit_or", Bits, 2, IntegerOrBoolean, Exact, "a | b")                                              \
-  X(BitXor, "bit_xor", Bits, 2, IntegerOrBoolean, Exact, "a ^ b")                                            \
-  X(BitNot, "bit_not", Bits, 1, IntegerOrBoolean, Exact, "~a")                                               \
-  X(Shl, "shl", Bits, 2, Integer, Exact, "a << b; 0 where b < 0 or b >= width")                              \
-  X(Shr, "shr", Bits, 2, Integer, Exact, "a >> b; sign (0 if unsigned) where b < 0 or b >= width")           \
-  X(Cast, "cast", Cast, 1, Any, Exact,                                                                       \
-    "to Expr::type.dtype by attributes.mode; float->int saturates, NaN->0")                                  \
-  X(RowSum, "row_sum", RowReduce, 1, Numeric, Sum, "sum over the last axis, kept as 1; 0 when empty")        \
-  X(RowProd, "row_prod", RowReduce, 1, Numeric, Sum, "product over the last axis; 1 when empty")             \
-  X(RowMax, "row_max", RowReduce, 1, Numeric, Exact, "maximum over the last axis; lowest value when empty")  \
-  X(RowMin, "row_min", RowReduce, 1, Numeric, Exact, "minimum over the last axis; highest value when empty") \
-  X(RowMean, "row_mean", RowReduce, 1, Floating, Sum, "row_sum / extent; NaN when empty")                    \
-  X(ColSum, "col_sum", ColReduce, 1, Numeric, Sum, "sum over the second last axis, kept as 1")               \
-  X(ColProd, "col_prod", ColReduce, 1, Numeric, Sum, "product over the second last axis")                    \
-  X(ColMax, "col_max", ColReduce, 1, Numeric, Exact, "maximum over the second last axis")                    \
-  X(ColMin, "col_min", ColReduce, 1, Numeric, Exact, "minimum over the second last axis")                    \
-  X(ColMean, "col_mean", ColReduce, 1, Floating, Sum, "col_sum / extent")                                    \
+#define TRILITH_OPERATIONS(X)                                                                               \
+  X(Constant, "constant", Structure, 0, Any, Exact, "Expr::value")                                          \
+  X(Variable, "variable", Structure, 0, Any, Exact, "Expr::variable")                                       \
+  X(List, "list", Structure, -1, Any, Exact, "a list of integers: offsets, a shape")                        \
+  X(Conditional, "conditional", Structure, 3, Any, Exact, "c ? a : b on scalars, only one side evaluated")  \
+  X(Dim, "dim", Structure, 2, Any, Exact, "extent of tensor or tile operand 0 along axis operand 1, int64") \
+  X(Rank, "rank", Structure, 1, Any, Exact, "rank of tensor or tile operand 0, int64")                      \
+  X(Slice, "slice", Structure, 3, Any, Exact, "view of tensor operand 0: offsets list, shape list")         \
+  X(Index, "index", Structure, 2, Any, Exact, "view x[i] of tensor operand 0 that drops the leading dim")   \
+  X(Full, "full", Create, 2, Any, Exact, "tile of shape operand 0 (list), every element operand 1")         \
+  X(Load, "load", Move, 3, Any, Exact,                                                                      \
+    "tile = tensor operand 0 [offsets list : + shape list]; both lists empty: all of it")                   \
+  X(Store, "store", Move, 3, Any, Exact, "tensor operand 2 [offsets operand 1 : + shape] = tile operand 0") \
+  X(Neg, "neg", Elementwise, 1, Numeric, Exact, "-x")                                                       \
+  X(Abs, "abs", Elementwise, 1, Numeric, Exact, "|x|")                                                      \
+  X(Recip, "recip", Elementwise, 1, Floating, Exact, "1 / x")                                               \
+  X(Sqrt, "sqrt", Elementwise, 1, Floating, Exact, "square root, rounded once")                             \
+  X(Rsqrt, "rsqrt", Elementwise, 1, Floating, Exact, "1 / sqrt(x), each rounded once")                      \
+  X(Square, "square", Elementwise, 1, Numeric, Exact, "x * x")                                              \
+  X(Sign, "sign", Elementwise, 1, Numeric, Exact, "-1, +0 or 1; NaN for NaN")                               \
+  X(Floor, "floor", Elementwise, 1, Floating, Exact, "largest integer <= x")                                \
+  X(Ceil, "ceil", Elementwise, 1, Floating, Exact, "smallest integer >= x")                                 \
+  X(Round, "round", Elementwise, 1, Floating, Exact, "nearest integer, ties away from zero")                \
+  X(Rint, "rint", Elementwise, 1, Floating, Exact, "nearest integer, ties to even")                         \
+  X(Trunc, "trunc", Elementwise, 1, Floating, Exact, "towards zero")                                        \
+  X(Relu, "relu", Elementwise, 1, Numeric, Exact, "maximum(x, +0)")                                         \
+  X(Exp, "exp", Elementwise, 1, Floating, Ulp4, "e^x")                                                      \
+  X(Exp2, "exp2", Elementwise, 1, Floating, Ulp4, "2^x")                                                    \
+  X(Expm1, "expm1", Elementwise, 1, Floating, Ulp4, "e^x - 1")                                              \
+  X(Log, "log", Elementwise, 1, Floating, Ulp4, "natural logarithm")                                        \
+  X(Log2, "log2", Elementwise, 1, Floating, Ulp4, "logarithm to base 2")                                    \
+  X(Log1p, "log1p", Elementwise, 1, Floating, Ulp4, "log(1 + x)")                                           \
+  X(Sin, "sin", Elementwise, 1, Floating, Ulp4, "sine")                                                     \
+  X(Cos, "cos", Elementwise, 1, Floating, Ulp4, "cosine")                                                   \
+  X(Tanh, "tanh", Elementwise, 1, Floating, Ulp4, "hyperbolic tangent")                                     \
+  X(Erf, "erf", Elementwise, 1, Floating, Ulp4, "error function")                                           \
+  X(Sigmoid, "sigmoid", Elementwise, 1, Floating, Ulp4, "1 / (1 + e^-x)")                                   \
+  X(Add, "add", Elementwise, 2, Numeric, Exact, "a + b; integers wrap")                                     \
+  X(Sub, "sub", Elementwise, 2, Numeric, Exact, "a - b; integers wrap")                                     \
+  X(Mul, "mul", Elementwise, 2, Numeric, Exact, "a * b; integers wrap")                                     \
+  X(Div, "div", Elementwise, 2, Numeric, Exact, "a / b; integers truncate, x / 0 = 0, INT_MIN / -1 wraps")  \
+  X(Fmod, "fmod", Elementwise, 2, Numeric, Exact, "remainder with the sign of a; integer x % 0 = 0")        \
+  X(Rem, "rem", Elementwise, 2, Numeric, Exact,                                                             \
+    "remainder with the sign of b, also a zero's; integer x rem 0 = 0")                                     \
+  X(Pow, "pow", Elementwise, 2, Floating, Ulp4, "a^b")                                                      \
+  X(Maximum, "maximum", Elementwise, 2, Numeric, Exact, "larger; NaN if either is; max(-0, +0) = +0")       \
+  X(Minimum, "minimum", Elementwise, 2, Numeric, Exact, "smaller; NaN if either is; min(-0, +0) = -0")      \
+  X(Fma, "fma", Elementwise, 3, Floating, Exact, "a * b + c, rounded once")                                 \
+  X(Clamp, "clamp", Elementwise, 3, Numeric, Exact, "minimum(maximum(x, lo), hi)")                          \
+  X(Where, "where", Elementwise, 3, Any, Exact, "c ? a : b; c is bool")                                     \
+  X(Eq, "eq", Compare, 2, Any, Exact, "a == b")                                                             \
+  X(Ne, "ne", Compare, 2, Any, Exact, "a != b")                                                             \
+  X(Lt, "lt", Compare, 2, Numeric, Exact, "a < b")                                                          \
+  X(Le, "le", Compare, 2, Numeric, Exact, "a <= b")                                                         \
+  X(Gt, "gt", Compare, 2, Numeric, Exact, "a > b")                                                          \
+  X(Ge, "ge", Compare, 2, Numeric, Exact, "a >= b")                                                         \
+  X(IsNan, "isnan", Compare, 1, Floating, Exact, "x is NaN")                                                \
+  X(IsInf, "isinf", Compare, 1, Floating, Exact, "x is +-infinity")                                         \
+  X(LogicalAnd, "logical_and", Logic, 2, Boolean, Exact, "a && b, both evaluated")                          \
+  X(LogicalOr, "logical_or", Logic, 2, Boolean, Exact, "a || b, both evaluated")                            \
+  X(LogicalNot, "logical_not", Logic, 1, Boolean, Exact, "!a")                                              \
+  X(BitAnd, "bit_and", Bits, 2, IntegerOrBoolean, Exact, "a & b")                                           \
+  X(BitOr, "bit_or", Bits, 2, IntegerOrBoolean, Exact, "a | b")                                             \
+  X(BitXor, "bit_xor", Bits, 2, IntegerOrBoolean, Exact, "a ^ b")                                           \
+  X(BitNot, "bit_not", Bits, 1, IntegerOrBoolean, Exact, "~a")                                              \
+  X(Shl, "shl", Bits, 2, Integer, Exact, "a << b; 0 where b < 0 or b >= width")                             \
+  X(Shr, "shr", Bits, 2, Integer, Exact, "a >> b; sign (0 if unsigned) where b < 0 or b >= width")          \
+  X(Cast, "cast", Cast, 1, Any, Exact,                                                                      \
+    "to Expr::type.dtype; float->int rounds by attributes.mode, saturates, NaN->0; int->int wraps; "        \
+    "to float: nearest, ties to even, in any mode; to bool: x != 0")                                        \
+  X(RowSum, "row_sum", RowReduce, 1, Numeric, Sum, "sum over the last axis, kept as 1; 0 when empty")       \
+  X(RowProd, "row_prod", RowReduce, 1, Numeric, Sum, "product over the last axis; 1 when empty")            \
+  X(RowMax, "row_max", RowReduce, 1, Numeric, Exact,                                                        \
+    "maximum over the last axis; empty: -inf or the lowest")                                                \
+  X(RowMin, "row_min", RowReduce, 1, Numeric, Exact,                                                        \
+    "minimum over the last axis; empty: inf or the highest")                                                \
+  X(RowMean, "row_mean", RowReduce, 1, Floating, Sum, "row_sum / extent; NaN when empty")                   \
+  X(ColSum, "col_sum", ColReduce, 1, Numeric, Sum, "sum over the second last axis, kept as 1")              \
+  X(ColProd, "col_prod", ColReduce, 1, Numeric, Sum, "product over the second last axis")                   \
+  X(ColMax, "col_max", ColReduce, 1, Numeric, Exact, "maximum over the second last axis")                   \
+  X(ColMin, "col_min", ColReduce, 1, Numeric, Exact, "minimum over the second last axis")                   \
+  X(ColMean, "col_mean", ColReduce, 1, Floating, Sum, "col_sum / extent")                                   \
   X(Print, "print", Debug, 1, Any, Exact, "prints tile or scalar operand 0 on the host")
 
 enum class Op : std::uint8_t {

@@ -1,0 +1,101 @@
+#include "codegen/reference/support.hpp"
+
+namespace trilith::codegen::reference {
+namespace {
+
+void check_view(const TensorView& tensor, std::string_view operation, const pl::Location& location) {
+  refuse_unbuilt(tensor.dtype, operation, location);
+  if (tensor.extents.size() != tensor.strides.size())
+    throw pl::InternalError("a tensor view with " + std::to_string(tensor.extents.size()) + " extents and " +
+                                std::to_string(tensor.strides.size()) + " strides; please report this",
+                            location);
+}
+
+void check_region(const TensorView& tensor, const Shape& offsets, const Shape& shape,
+                  std::string_view operation, const pl::Location& location) {
+  const std::size_t rank = tensor.extents.size();
+  if (offsets.size() != rank || shape.size() != rank)
+    throw pl::ShapeError(std::string(operation) + ": the tensor " + text_of(tensor.extents) + " has rank " +
+                             std::to_string(rank) + ", but the offsets " + text_of(offsets) + " have " +
+                             std::to_string(offsets.size()) + " and the shape " + text_of(shape) + " has " +
+                             std::to_string(shape.size()) + "; give one of each for every axis",
+                         location);
+  check_shape(shape, operation, location);
+  for (std::size_t i = 0; i < rank; ++i)
+    if (offsets[i] < 0 || offsets[i] > tensor.extents[i] || shape[i] > tensor.extents[i] - offsets[i])
+      throw pl::ShapeError(std::string(operation) + ": offset " + std::to_string(offsets[i]) +
+                               " with extent " + std::to_string(shape[i]) + " on axis " + std::to_string(i) +
+                               " is not inside the tensor " + text_of(tensor.extents),
+                           location);
+}
+
+/// Calls function(element of the region in row-major order, element of the tensor).
+template <class Function>
+void for_each_element(const TensorView& tensor, const Shape& offsets, const Shape& shape,
+                      const Function& function) {
+  const std::size_t rank = shape.size();
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < rank; ++i) at += offsets[i] * tensor.strides[i];
+  const std::int64_t count = element_count(shape);
+  Shape index(rank, 0);
+  for (std::int64_t i = 0; i < count; ++i) {
+    function(i, at);
+    for (std::size_t axis = rank; axis-- > 0;) {
+      at += tensor.strides[axis];
+      if (++index[axis] < shape[axis]) break;
+      at -= tensor.strides[axis] * shape[axis];
+      index[axis] = 0;
+    }
+  }
+}
+
+}  // namespace
+
+Value full(const Shape& shape, const Value& element) {
+  check_shape(shape, "full", {});
+  refuse_unbuilt(element.dtype, "full", {});
+  if (element.bytes.size() != size_of(element.dtype))
+    throw pl::ShapeError("full: the element must be a scalar, not a tile of shape " + text_of(element.shape));
+  Value result(element.dtype, shape);
+  const std::size_t size = element.bytes.size();
+  for (std::size_t at = 0; at < result.bytes.size(); at += size)
+    std::memcpy(result.bytes.data() + at, element.bytes.data(), size);
+  return result;
+}
+
+Value load(const TensorView& tensor, const Shape& offsets, const Shape& shape, const pl::Location& location) {
+  check_view(tensor, "load", location);
+  check_region(tensor, offsets, shape, "load", location);
+  Value result(tensor.dtype, shape);
+  const auto* from = static_cast<const std::byte*>(tensor.data);
+  std::byte* to = result.bytes.data();
+  const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+  for_each_element(tensor, offsets, shape, [&](std::int64_t i, std::int64_t at) {
+    std::memcpy(to + i * size, from + at * size, static_cast<std::size_t>(size));
+    // Memory of others may hold any byte for `true`; a C++ bool must not.
+    if (tensor.dtype == DType::Bool) to[i] = std::byte{to[i] != std::byte{0}};
+  });
+  return result;
+}
+
+void store(const Value& tile, const Shape& offsets, const TensorView& tensor, const pl::Location& location) {
+  check_view(tensor, "store", location);
+  if (tile.is_scalar)
+    throw pl::ShapeError(
+        "store: a scalar is no tile; make one of the shape to be written with pl::full<T>({...}, value)",
+        location);
+  if (tile.dtype != tensor.dtype)
+    throw pl::DtypeError("store: the tile is " + std::string(name_of(tile.dtype)) + " and the tensor " +
+                             std::string(name_of(tensor.dtype)) + "; convert the tile with pl::cast<" +
+                             std::string(cpp_name_of(tensor.dtype)) + ">(...)",
+                         location);
+  check_region(tensor, offsets, tile.shape, "store", location);
+  auto* to = static_cast<std::byte*>(tensor.data);
+  const std::byte* from = tile.bytes.data();
+  const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+  for_each_element(tensor, offsets, tile.shape, [&](std::int64_t i, std::int64_t at) {
+    std::memcpy(to + at * size, from + i * size, static_cast<std::size_t>(size));
+  });
+}
+
+}  // namespace trilith::codegen::reference
