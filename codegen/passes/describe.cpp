@@ -1,0 +1,52 @@
+#include "codegen/passes/describe.hpp"
+
+#include <charconv>
+
+namespace trilith::codegen::passes {
+
+pl::Location place(const Kernel& kernel, const SourceLocation& location) {
+  if (location.line == 0) return {};
+  const bool known = location.file < kernel.files.size();
+  return {known ? kernel.files[location.file] : std::string("<unknown file>"), location.line,
+          location.column};
+}
+
+std::string shape_text(const Kernel& kernel, const std::vector<Dim>& shape) {
+  std::string text = "[";
+  for (const Dim& dim : shape) {
+    if (text.size() > 1) text += ", ";
+    text += dim.is_constant() ? std::to_string(dim.extent)
+                              : kernel.variables[static_cast<std::size_t>(dim.variable)].name;
+  }
+  return text + "]";
+}
+
+std::string type_text(const Kernel& kernel, const Type& type) {
+  std::string text = type.any_dtype ? "any dtype" : std::string(name_of(type.dtype));
+  if (type.is_scalar()) return text;
+  return text + (type.any_shape ? "[any shape]" : shape_text(kernel, type.shape));
+}
+
+std::string argument_text(DType dtype, const std::vector<std::int64_t>& extents) {
+  std::string text = std::string(name_of(dtype)) + "[";
+  for (std::size_t axis = 0; axis < extents.size(); ++axis) {
+    if (axis > 0) text += ", ";
+    text += extents[axis] < 0 ? std::string("?") : std::to_string(extents[axis]);
+  }
+  return text + "]";
+}
+
+std::string cast_hint(DType dtype) { return "pl::cast<" + std::string(cpp_name_of(dtype)) + ">"; }
+
+std::string constant_text(const Constant& constant) {
+  if (constant.dtype == DType::Bool) return constant.bits != 0 ? "true" : "false";
+  if (constant.dtype == DType::UInt64) return std::to_string(constant.bits);
+  if (is_integer(constant.dtype)) return std::to_string(constant.as_int64());
+  char buffer[32];  // the shortest text that reads back as the same number, whatever the locale
+  const auto end = constant.dtype == DType::Float32
+                       ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(constant.as_double()))
+                       : std::to_chars(buffer, buffer + sizeof buffer, constant.as_double());
+  return {buffer, end.ptr};
+}
+
+}  // namespace trilith::codegen::passes

@@ -1,0 +1,25 @@
+// codegen/passes/describe.hpp -- the words diagnostics of the specialiser use for types, shapes and places.
+#pragma once
+
+#include "codegen/error.hpp"
+#include "codegen/ir.hpp"
+
+#include <string>
+#include <vector>
+
+namespace trilith::codegen::passes {
+
+/// "file:line:column" of a location in this kernel.
+[[nodiscard]] pl::Location place(const Kernel& kernel, const SourceLocation& location);
+/// "[8, N]"; run-time extents by their name.
+[[nodiscard]] std::string shape_text(const Kernel& kernel, const std::vector<Dim>& shape);
+/// "float[8, N]", "int32" for a scalar.
+[[nodiscard]] std::string type_text(const Kernel& kernel, const Type& type);
+/// "float[8, 4]" of an argument; run-time extents as "?".
+[[nodiscard]] std::string argument_text(DType dtype, const std::vector<std::int64_t>& extents);
+/// The C++ spelling for `pl::cast<…>` in a hint.
+[[nodiscard]] std::string cast_hint(DType dtype);
+/// A constant as a person writes it.
+[[nodiscard]] std::string constant_text(const Constant& constant);
+
+}  // namespace trilith::codegen::passes

@@ -1,0 +1,231 @@
+// Values: scalar trees and tile operations. Part of the walk of resolve.hpp.
+#include "codegen/passes/describe.hpp"
+#include "codegen/passes/fold.hpp"
+#include "codegen/passes/literal.hpp"
+#include "codegen/passes/resolver.hpp"
+#include "codegen/passes/shape_rule.hpp"
+
+#include <utility>
+
+namespace trilith::codegen::passes {
+Expr default_value(const Type& type, const SourceLocation& location) {
+  Expr zero = constant_expression({type.dtype, 0}, location);
+  if (!type.is_tile()) return zero;
+  Expr value;
+  value.op = Op::Full;
+  value.type = type;
+  value.location = location;
+  std::vector<Expr> shape;
+  for (const Dim& dim : type.shape) {
+    if (dim.is_constant()) {
+      shape.push_back(int64_constant(dim.extent, location));
+      continue;
+    }
+    Expr extent;
+    extent.op = Op::Variable;
+    extent.variable = dim.variable;
+    extent.type = Type::scalar(DType::Int64);
+    extent.location = location;
+    shape.push_back(std::move(extent));
+  }
+  value.operands = {list_expression(std::move(shape), location), std::move(zero)};
+  return value;
+}
+
+/// A scalar tree, or a tile: a variable or one operation on variables and scalars.
+Expr Resolver::evaluate(const Expr& e, const std::string& name) {
+  switch (e.op) {
+    case Op::Constant: {
+      Expr constant = constant_expression(e.value, e.location);
+      constant.literal = e.literal;
+      return constant;
+    }
+    case Op::Variable: {
+      const std::optional<Binding>& binding = bound_to(e.variable);
+      if (!binding.has_value())
+        throw pl::UserError("`" + name_of_variable(e.variable) +
+                                "` is read before it has a value; give it one on every path to this line",
+                            at(e.location));
+      return use_of(*binding, e, name_of_variable(e.variable));
+    }
+    case Op::Conditional: return evaluate_conditional(e, name);
+    case Op::Dim:
+    case Op::Rank: return evaluate_extent(e, name);
+    case Op::Full: return evaluate_full(e, name);
+    case Op::Load: return load(e);
+    case Op::List:
+    case Op::Slice:
+    case Op::Index:
+    case Op::Store:
+    case Op::Print:
+      throw pl::InternalError("specialise: '" + std::string(operation(e.op).name) + "' where a value is needed",
+                              at(e.location));
+    default: return evaluate_operation(e, name);
+  }
+}
+
+Expr Resolver::use_of(const Binding& binding, const Expr& where, const std::string& name) const {
+  if (binding.is_view())
+    throw pl::InternalError("specialise: the tensor " + name + " where a value is needed", at(where.location));
+  Expr value = binding.parts[0];
+  value.location = where.location;
+  value.literal = false;
+  return value;
+}
+
+/// Gives a tile operation a variable of its own; scalars and variables stay what they are.
+Expr Resolver::atom(Expr value, const std::string& name) {
+  if (!value.type.is_tile() || value.op == Op::Variable) return value;
+  const SourceLocation location = value.location;
+  const VariableId id =
+      new_variable(name + "_" + std::string(operation(value.op).name), value.type, location);
+  emit(assignment(id, std::move(value), location));
+  return use(id, location);
+}
+
+Expr Resolver::evaluate_atom(const Expr& e, const std::string& name) { return atom(evaluate(e, name), name); }
+
+Expr Resolver::evaluate_operation(const Expr& e, const std::string& name) {
+  Expr result;
+  result.op = e.op;
+  result.attributes = e.attributes;
+  result.location = e.location;
+  for (const Expr& operand : e.operands) result.operands.push_back(evaluate_atom(operand, name));
+  if (e.op != Op::Cast) unify_dtypes(captured_, e.op, result.operands, e.type.dtype, e.location);
+  result.type = result_type(out_, e.op, result.operands, e.type.dtype, at(e.location));
+  return result.type.is_scalar() ? fold(std::move(result)) : result;
+}
+
+Expr Resolver::evaluate_conditional(const Expr& e, const std::string& name) {
+  Expr condition = this->condition(e.operands[0]);
+  if (condition.is_constant()) return evaluate(e.operands[condition.value.bits != 0 ? 1 : 2], name);
+  if (e.operands[1].type.is_tile()) return choose_tile(e, std::move(condition), name);
+  std::vector<Expr> sides = {evaluate(e.operands[1], name), evaluate(e.operands[2], name)};
+  unify_dtypes(captured_, Op::Conditional, sides, e.type.dtype, e.location);
+  const DType dtype = sides[0].type.dtype;
+  return scalar_operation(Op::Conditional, dtype, {std::move(condition), std::move(sides[0]), std::move(sides[1])},
+                          e.location);
+}
+
+Expr Resolver::condition(const Expr& e) {
+  Expr value = evaluate(e, "condition");
+  if (!value.type.is_scalar())
+    throw pl::ShapeError("a condition must be one bool, and this is the tile " + type_text(out_, value.type) +
+                             "; choose element by element with pl::where(condition, a, b)",
+                         at(e.location));
+  return converted(std::move(value), DType::Bool);
+}
+
+/// `c ? a : b` on tiles: only one side may be computed, so it becomes an If.
+Expr Resolver::choose_tile(const Expr& e, Expr condition, const std::string& name) {
+  Statement choice;
+  choice.kind = StatementKind::If;
+  choice.location = e.location;
+  choice.value = std::move(condition);
+  Expr sides[2];
+  for (int side = 0; side < 2; ++side) {
+    std::vector<Statement>& list = side == 0 ? choice.body : choice.else_body;
+    open(list);
+    sides[side] = evaluate_atom(e.operands[static_cast<std::size_t>(side + 1)], name);
+    close();
+  }
+  if (!(sides[0].type == sides[1].type))
+    throw pl::ShapeError("conditional: one side is " + type_text(out_, sides[0].type) + " and the other " +
+                             type_text(out_, sides[1].type) + "; both must have one shape and dtype",
+                         at(e.location));
+  const VariableId chosen = new_variable(name, sides[0].type, e.location);
+  storage_[static_cast<std::size_t>(chosen)] = true;
+  choice.body.push_back(assignment(chosen, std::move(sides[0]), e.location));
+  choice.else_body.push_back(assignment(chosen, std::move(sides[1]), e.location));
+  emit(std::move(choice));
+  return use(chosen, e.location);
+}
+
+Expr Resolver::evaluate_full(const Expr& e, const std::string& name) {
+  const std::vector<Dim> shape = dimensions(e.operands[0]);
+  std::vector<Expr> element = {evaluate(e.operands[1], name)};
+  if (element[0].type.is_tile())
+    throw pl::ShapeError("full: the element must be a scalar, not a tile of shape " +
+                             shape_text(out_, element[0].type.shape),
+                         at(e.location));
+  const DType dtype = e.type.any_dtype ? element[0].type.dtype : e.type.dtype;
+  if (element[0].literal && element[0].is_constant())
+    element[0] = literal_as(captured_, std::move(element[0]), dtype, "full");
+  if (element[0].type.dtype != dtype)
+    throw pl::DtypeError("full: the element is " + std::string(name_of(element[0].type.dtype)) +
+                             " and the tile " + std::string(name_of(dtype)) + "; convert it with " +
+                             cast_hint(dtype) + "(...)",
+                         at(e.location));
+  Expr full = default_value(Type::tile(dtype, shape), e.location);
+  full.operands[1] = std::move(element[0]);
+  return full;
+}
+
+/// Type of a tensor or tile that is asked for its extents.
+Type Resolver::type_of(const Expr& e, const std::string& name) {
+  return is_view(e) ? view(e).type : evaluate(e, name).type;
+}
+
+Expr Resolver::evaluate_extent(const Expr& e, const std::string& name) {
+  const Type type = type_of(e.operands[0], name);
+  const auto rank = static_cast<std::int64_t>(type.shape.size());
+  if (type.is_scalar())
+    throw pl::ShapeError(std::string(operation(e.op).name) + ": a scalar has no shape", at(e.location));
+  if (e.op == Op::Rank) return int64_constant(rank, e.location);
+  const Expr axis = integer(e.operands[1]);
+  if (!axis.is_constant())
+    throw pl::ShapeError("dim: the axis must be a constant; loop over axes with pl::unroll", at(e.location));
+  const std::int64_t number = axis.value.as_int64();
+  if (number < 0 || number >= rank)
+    throw pl::ShapeError("dim: axis " + std::to_string(number) + " of " + type_text(out_, type) +
+                             ", which has rank " + std::to_string(rank) + "; axes count from 0",
+                         at(e.location));
+  return extent_of(type.shape[static_cast<std::size_t>(number)], e.location);
+}
+
+Expr Resolver::extent_of(const Dim& dim, const SourceLocation& location) const {
+  return dim.is_constant() ? int64_constant(dim.extent, location) : use(dim.variable, location);
+}
+
+/// An offset, extent or bound: any integer, as int64.
+Expr Resolver::integer(const Expr& e) {
+  Expr value = evaluate(e, "index");
+  if (!value.type.is_scalar() || is_floating(value.type.dtype))
+    throw pl::DtypeError("an offset, extent or bound must be an integer, not " + type_text(out_, value.type) +
+                             "; convert it with pl::cast<std::int64_t>(...)",
+                         at(e.location));
+  return converted(std::move(value), DType::Int64);
+}
+
+std::vector<Expr> Resolver::integers(const Expr& list) {
+  std::vector<Expr> result;
+  for (const Expr& item : list.operands) result.push_back(integer(item));
+  return result;
+}
+
+Dim Resolver::dimension(const Expr& e) {
+  const Expr value = integer(e);
+  if (value.is_constant()) {
+    if (value.value.as_int64() < 0)
+      throw pl::ShapeError("a shape has the negative extent " + std::to_string(value.value.as_int64()) +
+                               "; extents are 0 or more",
+                           at(e.location));
+    return {value.value.as_int64()};
+  }
+  // A variable that is assigned in several places may have changed by the time the shape is used.
+  if (value.op == Op::Variable && !storage_[static_cast<std::size_t>(value.variable)])
+    return {0, value.variable};
+  return {0, numbered_extent(value)};
+}
+
+std::vector<Dim> Resolver::dimensions(const Expr& list) {
+  std::vector<Dim> result;
+  for (const Expr& item : list.operands) result.push_back(dimension(item));
+  if (result.size() > static_cast<std::size_t>(max_rank))
+    throw pl::ShapeError("a shape of rank " + std::to_string(result.size()) + " is above the largest, " +
+                             std::to_string(max_rank),
+                         at(list.location));
+  return result;
+}
+
+}  // namespace trilith::codegen::passes

@@ -1,0 +1,186 @@
+// Tensors: views, loads and stores, all in the coordinates of the parameter. Part of the walk of resolve.hpp.
+#include "codegen/passes/describe.hpp"
+#include "codegen/passes/fold.hpp"
+#include "codegen/passes/resolver.hpp"
+
+#include <utility>
+
+namespace trilith::codegen::passes {
+namespace {
+
+std::string number_text(const Expr& value) {
+  return value.is_constant() ? std::to_string(value.value.as_int64()) : std::string("(run-time)");
+}
+
+}  // namespace
+
+bool Resolver::is_view(const Expr& e) const {
+  switch (e.op) {
+    case Op::Slice:
+    case Op::Index:
+    case Op::Store: return true;
+    case Op::Variable: return captured_.variables[static_cast<std::size_t>(e.variable)].type.is_tensor();
+    case Op::Conditional: return is_view(e.operands[1]);
+    default: return false;
+  }
+}
+
+Binding Resolver::view(const Expr& e) {
+  switch (e.op) {
+    case Op::Variable: {
+      const std::optional<Binding>& binding = bound_to(e.variable);
+      if (!binding.has_value())
+        throw pl::UserError("the tensor `" + name_of_variable(e.variable) +
+                                "` is used before it has a value; give it one on every path to this line",
+                            at(e.location));
+      return *binding;
+    }
+    case Op::Slice: return sliced(e);
+    case Op::Index: return indexed(e);
+    case Op::Store: return store(e, e.location);
+    case Op::Conditional: {
+      const Expr condition = this->condition(e.operands[0]);
+      if (condition.is_constant()) return view(e.operands[condition.value.bits != 0 ? 1 : 2]);
+      throw pl::UserError(
+          "which tensor is meant is known only when the kernel runs; use if/else with a load or store in "
+          "each branch",
+          at(e.location));
+    }
+    default:
+      throw pl::InternalError("specialise: '" + std::string(operation(e.op).name) + "' where a tensor is needed",
+                              at(e.location));
+  }
+}
+
+std::vector<Expr> Resolver::parameter_offsets(const Binding& source, const std::vector<Expr>& offsets) const {
+  std::vector<Expr> result = source.parts;
+  for (std::size_t axis = 0; axis < offsets.size(); ++axis) {
+    Expr& part = result[source.dropped + axis];
+    part = scalar_operation(Op::Add, DType::Int64, {std::move(part), offsets[axis]}, offsets[axis].location);
+    part.location = offsets[axis].location;
+  }
+  return result;
+}
+
+/// Refuses what is provably outside; what only the run can tell is the emitted code's check.
+void Resolver::check_region(const Expr& where, const Binding& source, const std::vector<Expr>& offsets,
+                            const std::vector<Dim>& shape) const {
+  const std::string operation_name(operation(where.op).name);
+  const std::string tensor = name_of_variable(source.tensor) + ": " + type_text(out_, source.type);
+  const std::size_t rank = source.type.shape.size();
+  if (offsets.size() != rank || shape.size() != rank)
+    throw pl::ShapeError(operation_name + ": " + tensor + " has rank " + std::to_string(rank) + ", but " +
+                             std::to_string(offsets.size()) + " offsets and the shape " +
+                             shape_text(out_, shape) + " of rank " + std::to_string(shape.size()) +
+                             " are given; give one of each for every axis",
+                         at(where.location));
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const Dim& extent = source.type.shape[axis];
+    const bool known_offset = offsets[axis].is_constant();
+    const std::int64_t offset = known_offset ? offsets[axis].value.as_int64() : 0;
+    const std::int64_t length = shape[axis].is_constant() ? shape[axis].extent : 0;
+    const bool outside = offset < 0 || (extent.is_constant() &&
+                                        (offset > extent.extent || length > extent.extent - offset));
+    if (outside)
+      throw pl::ShapeError(operation_name + ": offset " + number_text(offsets[axis]) + " with extent " +
+                               (shape[axis].is_constant() ? std::to_string(shape[axis].extent)
+                                                          : name_of_variable(shape[axis].variable)) +
+                               " on axis " + std::to_string(axis) + " is not inside the tensor " + tensor +
+                               "; make the region smaller or move it inside",
+                           at(where.location));
+  }
+}
+
+Binding Resolver::sliced(const Expr& e) {
+  Binding result = view(e.operands[0]);
+  const std::vector<Expr> offsets = integers(e.operands[1]);
+  const std::vector<Dim> shape = dimensions(e.operands[2]);
+  check_region(e, result, offsets, shape);
+  result.parts = parameter_offsets(result, offsets);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) result.extents[result.dropped + axis] = shape[axis];
+  result.type.shape = shape;
+  result.location = e.location;
+  return result;
+}
+
+Binding Resolver::indexed(const Expr& e) {
+  Binding result = view(e.operands[0]);
+  const Expr position = integer(e.operands[1]);
+  if (result.type.shape.empty())
+    throw pl::ShapeError("index: " + name_of_variable(result.tensor) +
+                             " has rank 0 here, there is no axis to index",
+                         at(e.location));
+  const Dim extent = result.type.shape.front();
+  if (position.is_constant() &&
+      (position.value.as_int64() < 0 ||
+       (extent.is_constant() && position.value.as_int64() >= extent.extent)))
+    throw pl::ShapeError("index: " + std::to_string(position.value.as_int64()) + " is outside axis 0 of " +
+                             name_of_variable(result.tensor) + ": " + type_text(out_, result.type),
+                         at(e.location));
+  result.parts = parameter_offsets(result, {position});
+  result.extents[result.dropped] = Dim{1};
+  ++result.dropped;
+  result.type.shape.erase(result.type.shape.begin());
+  result.location = e.location;
+  return result;
+}
+
+Expr Resolver::load(const Expr& e) {
+  const Binding source = view(e.operands[0]);
+  const std::size_t rank = source.type.shape.size();
+  if (e.attributes.clamp)
+    throw pl::UserError("load: {.clamp = true} is not supported yet; load a region inside the tensor",
+                        at(e.location));
+  std::vector<Expr> offsets = integers(e.operands[1]);
+  std::vector<Dim> shape = dimensions(e.operands[2]);
+  if (offsets.empty() && shape.empty()) {  // pl::load(x): the whole tensor
+    offsets.assign(rank, int64_constant(0, e.location));
+    shape = source.type.shape;
+  }
+  check_region(e, source, offsets, shape);
+  std::vector<Expr> lengths;
+  for (std::size_t axis = 0; axis < source.dropped; ++axis) lengths.push_back(int64_constant(1, e.location));
+  for (const Dim& dim : shape) lengths.push_back(extent_of(dim, e.location));
+  Expr result;
+  result.op = Op::Load;
+  result.type = Type::tile(source.type.dtype, shape);
+  result.location = e.location;
+  result.operands = {use(source.tensor, e.location), list_expression(parameter_offsets(source, offsets), e.location),
+                     list_expression(std::move(lengths), e.location)};
+  return result;
+}
+
+/// Emits the store and gives the view that was stored to: `y = pl::store(tile, offsets, y)`.
+Binding Resolver::store(const Expr& e, const SourceLocation& location) {
+  Binding target = view(e.operands[2]);
+  const std::string& name = name_of_variable(target.tensor);
+  Expr tile = evaluate_atom(e.operands[0], name);
+  for (const Parameter& parameter : captured_.parameters)
+    if (parameter.variable == target.tensor && parameter.access == Access::In)
+      throw pl::UserError("store: " + name + " is read-only; declare it pl::Out<...> or pl::InOut<...>",
+                          at(location));
+  if (!tile.type.is_tile())
+    throw pl::ShapeError(
+        "store: a scalar is no tile; make one of the shape to be written with pl::full<T>({...}, value)",
+        at(location));
+  if (tile.type.dtype != target.type.dtype)
+    throw pl::DtypeError("store: the tile is " + std::string(name_of(tile.type.dtype)) + " and the tensor " +
+                             name + " is " + std::string(name_of(target.type.dtype)) +
+                             "; convert the tile with " + cast_hint(target.type.dtype) + "(...)",
+                         at(location));
+  std::vector<Expr> offsets = integers(e.operands[1]);
+  if (offsets.empty()) offsets.assign(target.type.shape.size(), int64_constant(0, location));
+  check_region(e, target, offsets, tile.type.shape);
+  Statement statement;
+  statement.kind = StatementKind::Evaluate;
+  statement.location = location;
+  statement.value.op = Op::Store;
+  statement.value.location = e.location;
+  statement.value.operands = {std::move(tile), list_expression(parameter_offsets(target, offsets), e.location),
+                              use(target.tensor, e.location)};
+  emit(std::move(statement));
+  target.location = location;
+  return target;
+}
+
+}  // namespace trilith::codegen::passes

@@ -1,0 +1,19 @@
+#include "codegen/specialise.hpp"
+
+#include "codegen/passes/bind_signature.hpp"
+#include "codegen/passes/number_variables.hpp"
+#include "codegen/passes/remove_dead_code.hpp"
+#include "codegen/passes/resolve.hpp"
+#include "codegen/passes/simplify_control_flow.hpp"
+
+namespace trilith::codegen {
+
+Kernel specialise(const Kernel& captured, const Signature& signature) {
+  Kernel kernel = passes::resolve(passes::bind_signature(captured, signature));
+  passes::simplify_control_flow(kernel);
+  passes::remove_dead_code(kernel);
+  passes::number_variables(kernel);
+  return kernel;
+}
+
+}  // namespace trilith::codegen
