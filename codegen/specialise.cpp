@@ -13,6 +13,7 @@ Kernel specialise(const Kernel& captured, const Signature& signature) {
   passes::simplify_control_flow(kernel);
   passes::remove_dead_code(kernel);
   passes::number_variables(kernel);
+  verify(kernel);
   return kernel;
 }
 

@@ -65,8 +65,8 @@ void bind_tensor(Kernel& kernel, VariableId id, const ArgumentSignature& given) 
         type.shape.push_back({given.extents[axis]});
         continue;
       }
-      kernel.variables.push_back({name + "_" + std::to_string(axis), Type::scalar(DType::Int64),
-                                  VariableKind::Extent, location});
+      kernel.variables.push_back(
+          {name + "_" + std::to_string(axis), Type::scalar(DType::Int64), VariableKind::Extent, location});
       type.shape.push_back({0, static_cast<VariableId>(kernel.variables.size() - 1)});
     }
   }
@@ -89,11 +89,10 @@ Bound bind_signature(const Kernel& captured, const Signature& signature) {
   if (captured.specialised) throw pl::InternalError("specialise: the kernel is specialised already");
   if (signature.arguments.size() != captured.parameters.size() ||
       (!signature.captures.empty() && signature.captures.size() != captured.captures.size()))
-    throw pl::InternalError("specialise: the signature has " + std::to_string(signature.arguments.size()) +
-                            " arguments and " + std::to_string(signature.captures.size()) +
-                            " captures, kernel " + captured.name + " has " +
-                            std::to_string(captured.parameters.size()) + " and " +
-                            std::to_string(captured.captures.size()));
+    throw pl::InternalError(
+        "specialise: the signature has " + std::to_string(signature.arguments.size()) + " arguments and " +
+        std::to_string(signature.captures.size()) + " captures, kernel " + captured.name + " has " +
+        std::to_string(captured.parameters.size()) + " and " + std::to_string(captured.captures.size()));
   Bound bound{captured, {}};
   Kernel& kernel = bound.kernel;
   bound.constants.resize(kernel.variables.size());

@@ -18,8 +18,8 @@ struct Bound {
 
 /// Checks the signature against the declared parameters and binds it. Run-time extents become Extent
 /// variables ("x_0"); a `pl::dynamic` extent stays the variable it is, whatever the signature says. Throws
-/// ShapeError and DtypeError at the parameter's line with the given and the declared type, InternalError for a
-/// signature that does not belong to the kernel.
+/// ShapeError and DtypeError at the parameter's line with the given and the declared type, InternalError for
+/// a signature that does not belong to the kernel.
 [[nodiscard]] Bound bind_signature(const Kernel& captured, const Signature& signature);
 
 }  // namespace trilith::codegen::passes

@@ -43,9 +43,10 @@ std::string constant_text(const Constant& constant) {
   if (constant.dtype == DType::UInt64) return std::to_string(constant.bits);
   if (is_integer(constant.dtype)) return std::to_string(constant.as_int64());
   char buffer[32];  // the shortest text that reads back as the same number, whatever the locale
-  const auto end = constant.dtype == DType::Float32
-                       ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(constant.as_double()))
-                       : std::to_chars(buffer, buffer + sizeof buffer, constant.as_double());
+  const auto end =
+      constant.dtype == DType::Float32
+          ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(constant.as_double()))
+          : std::to_chars(buffer, buffer + sizeof buffer, constant.as_double());
   return {buffer, end.ptr};
 }
 

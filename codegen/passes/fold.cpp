@@ -21,8 +21,7 @@ Constant constant_of(const Value& value) {
   std::memcpy(&constant.bits, value.bytes.data(), value.bytes.size());
   if (is_signed_integer(value.dtype) && value.bytes.size() < 8) {
     const auto unused = static_cast<int>(64 - 8 * value.bytes.size());
-    constant.bits =
-        static_cast<std::uint64_t>(static_cast<std::int64_t>(constant.bits << unused) >> unused);
+    constant.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(constant.bits << unused) >> unused);
   }
   return constant;
 }

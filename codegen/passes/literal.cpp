@@ -15,8 +15,8 @@ bool fits(const Constant& value, DType dtype) {
   const bool negative = is_signed_integer(value.dtype) && value.as_int64() < 0;
   if (is_signed_integer(dtype)) {
     if (value.dtype == DType::UInt64 && value.bits >> 63 != 0) return false;
-    return bits == 64 ||
-           (value.as_int64() >= -(std::int64_t{1} << (bits - 1)) && value.as_int64() < std::int64_t{1} << (bits - 1));
+    return bits == 64 || (value.as_int64() >= -(std::int64_t{1} << (bits - 1)) &&
+                          value.as_int64() < std::int64_t{1} << (bits - 1));
   }
   return !negative && (bits == 64 || value.bits < std::uint64_t{1} << bits);
 }
@@ -35,8 +35,7 @@ std::string kind_text(const Expr& operand) { return operand.type.is_tile() ? "ti
 Expr literal_as(const Kernel& kernel, Expr literal, DType dtype, std::string_view operation) {
   const DType given = literal.type.dtype;
   if (given == dtype) return literal;
-  const std::string start =
-      std::string(operation) + ": the constant " + constant_text(literal.value) + " ";
+  const std::string start = std::string(operation) + ": the constant " + constant_text(literal.value) + " ";
   const std::string beside = std::string(name_of(dtype)) + " operand";
   if (given == DType::Bool || dtype == DType::Bool)
     throw pl::DtypeError(start + "is " + std::string(name_of(given)) + " and stands beside a " + beside +

@@ -11,7 +11,8 @@ namespace trilith::codegen::passes {
 /// assignment (one storage variable where branches or rounds of a loop meet), scalars folded, constant
 /// branches chosen, unroll loops written out. One walk, because each of these needs what the others found
 /// before it: a bound may be the rank of a tensor, a shape a folded local.
-/// The result has dead code, copies that can be merged, and names that repeat: the passes behind it mend that.
+/// The result has dead code, copies that can be merged, and names that repeat: the passes behind it mend
+/// that.
 [[nodiscard]] Kernel resolve(const Bound& bound);
 
 }  // namespace trilith::codegen::passes

@@ -58,15 +58,16 @@ Expr Resolver::evaluate(const Expr& e, const std::string& name) {
     case Op::Index:
     case Op::Store:
     case Op::Print:
-      throw pl::InternalError("specialise: '" + std::string(operation(e.op).name) + "' where a value is needed",
-                              at(e.location));
+      throw pl::InternalError(
+          "specialise: '" + std::string(operation(e.op).name) + "' where a value is needed", at(e.location));
     default: return evaluate_operation(e, name);
   }
 }
 
 Expr Resolver::use_of(const Binding& binding, const Expr& where, const std::string& name) const {
   if (binding.is_view())
-    throw pl::InternalError("specialise: the tensor " + name + " where a value is needed", at(where.location));
+    throw pl::InternalError("specialise: the tensor " + name + " where a value is needed",
+                            at(where.location));
   Expr value = binding.parts[0];
   value.location = where.location;
   value.literal = false;
@@ -103,8 +104,8 @@ Expr Resolver::evaluate_conditional(const Expr& e, const std::string& name) {
   std::vector<Expr> sides = {evaluate(e.operands[1], name), evaluate(e.operands[2], name)};
   unify_dtypes(captured_, Op::Conditional, sides, e.type.dtype, e.location);
   const DType dtype = sides[0].type.dtype;
-  return scalar_operation(Op::Conditional, dtype, {std::move(condition), std::move(sides[0]), std::move(sides[1])},
-                          e.location);
+  return scalar_operation(Op::Conditional, dtype,
+                          {std::move(condition), std::move(sides[0]), std::move(sides[1])}, e.location);
 }
 
 Expr Resolver::condition(const Expr& e) {
@@ -145,9 +146,9 @@ Expr Resolver::evaluate_full(const Expr& e, const std::string& name) {
   const std::vector<Dim> shape = dimensions(e.operands[0]);
   std::vector<Expr> element = {evaluate(e.operands[1], name)};
   if (element[0].type.is_tile())
-    throw pl::ShapeError("full: the element must be a scalar, not a tile of shape " +
-                             shape_text(out_, element[0].type.shape),
-                         at(e.location));
+    throw pl::ShapeError(
+        "full: the element must be a scalar, not a tile of shape " + shape_text(out_, element[0].type.shape),
+        at(e.location));
   const DType dtype = e.type.any_dtype ? element[0].type.dtype : e.type.dtype;
   if (element[0].literal && element[0].is_constant())
     element[0] = literal_as(captured_, std::move(element[0]), dtype, "full");

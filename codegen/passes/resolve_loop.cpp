@@ -32,7 +32,8 @@ void Resolver::for_(const Statement& s) {
   if (step.is_constant() && step.value.as_int64() == 0)
     throw pl::UserError("the loop's step is 0, it would never end; give another step", at(s.location));
   const bool constant = begin.is_constant() && end.is_constant() && step.is_constant();
-  if (constant && trip_count(begin.value.as_int64(), end.value.as_int64(), step.value.as_int64()) == 0) return;
+  if (constant && trip_count(begin.value.as_int64(), end.value.as_int64(), step.value.as_int64()) == 0)
+    return;
   if (s.loop == LoopKind::Unroll) {
     if (!constant) {
       const Expr& unknown = !begin.is_constant() ? s.begin : !end.is_constant() ? s.end : s.step;

@@ -46,8 +46,8 @@ std::optional<Binding> Resolver::merge(VariableId variable, const std::vector<co
     storage_[static_cast<std::size_t>(id)] = true;
     for (std::size_t exit = 0; exit < exits.size(); ++exit) {
       const std::optional<Binding>& binding = (*exits[exit])[index];
-      copies[exit].push_back({id, binding.has_value() ? binding->parts[part]
-                                                      : default_value(first->type, first->location)});
+      copies[exit].push_back(
+          {id, binding.has_value() ? binding->parts[part] : default_value(first->type, first->location)});
     }
     result.parts[part] = use(id, first->location);
   }
@@ -71,13 +71,16 @@ void Resolver::check_compatible(VariableId variable, const Binding& a, const Bin
                              " on another path (" + at(a.location).str() + "); convert one with pl::cast",
                          at(b.location));
   if (a.type.shape != b.type.shape)
-    throw pl::ShapeError("the tile " + name + " has shape " + shape_text(out_, b.type.shape) + " here and " +
-                             shape_text(out_, a.type.shape) + " on another path (" + at(a.location).str() +
-                             "); a tile carried through a branch or a loop keeps its shape, use a new variable",
-                         at(b.location));
+    throw pl::ShapeError(
+        "the tile " + name + " has shape " + shape_text(out_, b.type.shape) + " here and " +
+            shape_text(out_, a.type.shape) + " on another path (" + at(a.location).str() +
+            "); a tile carried through a branch or a loop keeps its shape, use a new variable",
+        at(b.location));
 }
 
-bool Resolver::visible(const Expr& expression, std::size_t depth) const { return depth_of(expression) <= depth; }
+bool Resolver::visible(const Expr& expression, std::size_t depth) const {
+  return depth_of(expression) <= depth;
+}
 
 bool Resolver::visible(const Type& type, std::size_t depth) const {
   return std::all_of(type.shape.begin(), type.shape.end(), [&](const Dim& dim) {

@@ -59,7 +59,8 @@ void Resolver::assign(const Statement& s) {
     return;
   }
   Expr value = evaluate(s.value, variable.name);
-  if (value.type.is_scalar() && variable.type.is_scalar()) value = converted(std::move(value), variable.type.dtype);
+  if (value.type.is_scalar() && variable.type.is_scalar())
+    value = converted(std::move(value), variable.type.dtype);
   if (value.op != Op::Variable && !value.is_constant()) {
     const VariableId id = new_variable(variable.name, value.type, s.location);
     emit(assignment(id, std::move(value), s.location));
@@ -108,8 +109,9 @@ void Resolver::if_(const Statement& s) {
   if (after[0].reachable != after[1].reachable) {
     // One branch jumps away: what the other does simply follows, and need not meet anything.
     const int stays = after[0].reachable ? 0 : 1;
-    choice.value = stays == 1 ? std::move(condition)
-                              : scalar_operation(Op::LogicalNot, DType::Bool, {std::move(condition)}, s.location);
+    choice.value = stays == 1
+                       ? std::move(condition)
+                       : scalar_operation(Op::LogicalNot, DType::Bool, {std::move(condition)}, s.location);
     choice.body = std::move(lists[1 - stays]);
     emit(std::move(choice));
     environment_ = std::move(after[stays]);
@@ -124,7 +126,8 @@ void Resolver::if_(const Statement& s) {
     std::vector<Copies> copies(2);
     for (std::size_t v = 0; v < joined.size(); ++v)
       if (joined[v])
-        environment_.bindings[v] = merge(static_cast<VariableId>(v), {&after[0].bindings, &after[1].bindings}, copies);
+        environment_.bindings[v] =
+            merge(static_cast<VariableId>(v), {&after[0].bindings, &after[1].bindings}, copies);
     for (int side = 0; side < 2; ++side)
       for (Statement& copy : in_sequence(std::move(copies[static_cast<std::size_t>(side)]), s.location))
         lists[side].push_back(std::move(copy));
@@ -142,7 +145,8 @@ void Resolver::block(const Statement& s) {
   walk_block(frame, s.location, [&] { statements(s.body); });
 }
 
-void Resolver::walk_block(BlockFrame& frame, const SourceLocation& location, const std::function<void()>& body) {
+void Resolver::walk_block(BlockFrame& frame, const SourceLocation& location,
+                          const std::function<void()>& body) {
   frame.number = ++block_count_;
   const Environment before = environment_;
   std::vector<Statement> list;

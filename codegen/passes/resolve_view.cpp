@@ -47,8 +47,8 @@ Binding Resolver::view(const Expr& e) {
           at(e.location));
     }
     default:
-      throw pl::InternalError("specialise: '" + std::string(operation(e.op).name) + "' where a tensor is needed",
-                              at(e.location));
+      throw pl::InternalError(
+          "specialise: '" + std::string(operation(e.op).name) + "' where a tensor is needed", at(e.location));
   }
 }
 
@@ -79,8 +79,8 @@ void Resolver::check_region(const Expr& where, const Binding& source, const std:
     const bool known_offset = offsets[axis].is_constant();
     const std::int64_t offset = known_offset ? offsets[axis].value.as_int64() : 0;
     const std::int64_t length = shape[axis].is_constant() ? shape[axis].extent : 0;
-    const bool outside = offset < 0 || (extent.is_constant() &&
-                                        (offset > extent.extent || length > extent.extent - offset));
+    const bool outside =
+        offset < 0 || (extent.is_constant() && (offset > extent.extent || length > extent.extent - offset));
     if (outside)
       throw pl::ShapeError(operation_name + ": offset " + number_text(offsets[axis]) + " with extent " +
                                (shape[axis].is_constant() ? std::to_string(shape[axis].extent)
@@ -107,13 +107,12 @@ Binding Resolver::indexed(const Expr& e) {
   Binding result = view(e.operands[0]);
   const Expr position = integer(e.operands[1]);
   if (result.type.shape.empty())
-    throw pl::ShapeError("index: " + name_of_variable(result.tensor) +
-                             " has rank 0 here, there is no axis to index",
-                         at(e.location));
+    throw pl::ShapeError(
+        "index: " + name_of_variable(result.tensor) + " has rank 0 here, there is no axis to index",
+        at(e.location));
   const Dim extent = result.type.shape.front();
   if (position.is_constant() &&
-      (position.value.as_int64() < 0 ||
-       (extent.is_constant() && position.value.as_int64() >= extent.extent)))
+      (position.value.as_int64() < 0 || (extent.is_constant() && position.value.as_int64() >= extent.extent)))
     throw pl::ShapeError("index: " + std::to_string(position.value.as_int64()) + " is outside axis 0 of " +
                              name_of_variable(result.tensor) + ": " + type_text(out_, result.type),
                          at(e.location));
@@ -145,7 +144,8 @@ Expr Resolver::load(const Expr& e) {
   result.op = Op::Load;
   result.type = Type::tile(source.type.dtype, shape);
   result.location = e.location;
-  result.operands = {use(source.tensor, e.location), list_expression(parameter_offsets(source, offsets), e.location),
+  result.operands = {use(source.tensor, e.location),
+                     list_expression(parameter_offsets(source, offsets), e.location),
                      list_expression(std::move(lengths), e.location)};
   return result;
 }
@@ -176,7 +176,8 @@ Binding Resolver::store(const Expr& e, const SourceLocation& location) {
   statement.location = location;
   statement.value.op = Op::Store;
   statement.value.location = e.location;
-  statement.value.operands = {std::move(tile), list_expression(parameter_offsets(target, offsets), e.location),
+  statement.value.operands = {std::move(tile),
+                              list_expression(parameter_offsets(target, offsets), e.location),
                               use(target.tensor, e.location)};
   emit(std::move(statement));
   target.location = location;

@@ -17,7 +17,8 @@ struct Tail {
 };
 
 bool is_jump(const Statement& s) {
-  return s.kind == StatementKind::Leave || s.kind == StatementKind::Break || s.kind == StatementKind::Continue;
+  return s.kind == StatementKind::Leave || s.kind == StatementKind::Break ||
+         s.kind == StatementKind::Continue;
 }
 
 bool goes_to(const Statement& s, const Tail& tail) {
@@ -27,7 +28,8 @@ bool goes_to(const Statement& s, const Tail& tail) {
 
 bool leaves(const Statements& list, std::int32_t block) {
   for (const Statement& s : list)
-    if ((s.kind == StatementKind::Leave && s.block == block) || leaves(s.body, block) || leaves(s.else_body, block))
+    if ((s.kind == StatementKind::Leave && s.block == block) || leaves(s.body, block) ||
+        leaves(s.else_body, block))
       return true;
   return false;
 }
