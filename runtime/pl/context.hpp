@@ -48,7 +48,8 @@ class ContextScope {
   ContextScope& operator=(const ContextScope&) = delete;
 
  private:
-  std::shared_ptr<detail::ContextState> previous_;
+  std::shared_ptr<detail::ContextState> context_;
+  detail::ContextState* previous_;
 };
 
 /// Sets the default context's configuration. Throws ConfigError when it is already in use or the values are wrong.

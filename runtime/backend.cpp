@@ -1,0 +1,116 @@
+#include "runtime/backend.hpp"
+
+#include "jit/engine.hpp"
+#include "pl/error.hpp"
+#include "pl/log.hpp"
+#include "runtime/call_plan.hpp"
+#include "runtime/context_state.hpp"
+
+#include <chrono>
+#include <cstdio>
+
+namespace pl::detail {
+namespace {
+
+namespace codegen = trilith::codegen;
+namespace jit = trilith::jit;
+
+// Part of every key: raised when the emitter, the device header's meaning or the metadata changes.
+constexpr const char* emitter_version = "1";
+
+/// The in-place pairs as an entry keeps them: "0>1 2>1".
+std::string pairs_to_text(const std::vector<std::pair<int, int>>& pairs) {
+  std::string text;
+  for (const auto& [input, output] : pairs)
+    text += (text.empty() ? "" : " ") + std::to_string(input) + ">" + std::to_string(output);
+  return text;
+}
+
+std::vector<std::pair<int, int>> pairs_from_text(const std::string& text) {
+  std::vector<std::pair<int, int>> pairs;
+  const char* at = text.c_str();
+  int input = 0, output = 0, length = 0;
+  while (std::sscanf(at, "%d>%d%n", &input, &output, &length) == 2) {
+    pairs.emplace_back(input, output);
+    at += length;
+  }
+  return pairs;
+}
+
+jit::EngineConfig engine_config(const RunConfig& config) {
+  jit::EngineConfig result;
+  result.cache_dir = config.cache_dir;
+  result.cache_limit = config.cache_limit;
+  result.shared_cache = config.shared_cache;
+  result.dump_dir = config.dump_dir;
+  result.target_cpu = config.target_cpu;
+  result.max_compile_threads = config.max_compile_threads;
+  result.fast_math = config.fast_math;
+  result.log = [threshold = config.log_level](jit::LogLevel level, const std::string& text) {
+    const LogLevel ours = level == jit::LogLevel::warning ? LogLevel::Warning
+                          : level == jit::LogLevel::info  ? LogLevel::Info
+                                                          : LogLevel::Debug;
+    if (ours >= threshold) log(ours, text);
+  };
+  return result;
+}
+
+}  // namespace
+
+struct Backend::Impl {
+  explicit Impl(const RunConfig& config) : engine(engine_config(config)) {}
+  jit::Engine engine;
+};
+
+Backend::Backend(const RunConfig& config) : impl_(std::make_unique<Impl>(config)) {}
+Backend::~Backend() = default;
+
+Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& signature, ContextState& context) {
+  const std::string description = describe(kernel.ir, signature);
+  const std::vector<jit::KeyPart> parts = {{"kernel", kernel.hash},
+                                           {"signature", description},
+                                           {"platform", context.config.platform},
+                                           {"emitter", emitter_version}};
+  bool produced = false;
+  const auto produce = [&]() -> jit::Source {
+    produced = true;
+    if (!context.config.compile)
+      throw ConfigError("no cache holds " + kernel.ir.name + " (" + description +
+                            ") and RunConfig.compile is false; compile it beforehand or set compile",
+                        {kernel.location()});
+    using Clock = std::chrono::steady_clock;
+    const auto start = Clock::now();
+    const codegen::Kernel specialised = codegen::specialise(kernel.ir, signature);
+    const auto middle = Clock::now();
+    codegen::xsimd::Emitted emitted = codegen::xsimd::emit(specialised, signature);
+    context.add_phase_seconds(std::chrono::duration<double>(middle - start).count(),
+                              std::chrono::duration<double>(Clock::now() - middle).count());
+    return {std::move(emitted.text), std::move(emitted.symbol), kernel.ir.name + " (" + description + ")",
+            kernel.location(), pairs_to_text(emitted.in_place)};
+  };
+  try {
+    std::shared_ptr<const jit::Code> code = impl_->engine.get(parts, produce);
+    Executable result;
+    result.entry = code->entry();
+    result.in_place = pairs_from_text(code->metadata());
+    result.origin = code->from_disk() ? Origin::Disk : produced ? Origin::Compiled : Origin::Memory;
+    result.owner = std::move(code);
+    return result;
+  } catch (const jit::UnavailableError& error) {
+    throw Unavailable{error.what()};
+  }
+}
+
+void Backend::add_to(Statistics& statistics) const {
+  const jit::Statistics engine = impl_->engine.statistics();
+  statistics.memory_hits += engine.shared;
+  statistics.disk_hits = engine.disk_hits;
+  statistics.misses = engine.misses;
+  statistics.compiles = engine.compiles;
+  statistics.bytes_read = engine.bytes_read;
+  statistics.bytes_written = engine.bytes_written;
+  statistics.compile_seconds = engine.frontend_seconds + engine.backend_seconds;
+  statistics.link_seconds = engine.load_seconds;
+}
+
+}  // namespace pl::detail

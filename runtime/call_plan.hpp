@@ -1,0 +1,74 @@
+// runtime/call_plan.hpp -- what a call of one kernel looks at: made once, from the captured IR.
+#pragma once
+
+#include "pl/detail/kernel_object.hpp"
+#include "runtime/captured_kernel.hpp"
+#include "runtime/measure.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pl::detail {
+
+/// Two extents that must agree, since their annotations have one name.
+struct EqualExtents {
+  int parameter, axis, other_parameter, other_axis;
+  std::string_view name;
+};
+
+/// The checks that follow from the parameters' C++ types: the same for native and compiled runs.
+struct ArgumentRules {
+  explicit ArgumentRules(std::span<const ParameterInfo> parameters);
+  std::vector<EqualExtents> equal_extents;
+  bool writes = false;
+};
+
+/// How key, signature and scalar slots are made from the arguments.
+struct CallPlan {
+  struct Capture {
+    std::uint32_t offset, size;
+    bool specialised;
+  };
+  CallPlan(std::shared_ptr<const CapturedKernel> captured, std::span<const ParameterInfo> parameters,
+           std::size_t closure_size_limit);
+
+  std::shared_ptr<const CapturedKernel> kernel;
+  std::vector<bool> extents_in_key;  ///< one per parameter: a tensor whose extents the code depends on
+  std::vector<Capture> captures;
+};
+
+/// Words that tell specialisations of one kernel apart. On the stack: a hit allocates nothing.
+struct Key {
+  static constexpr int capacity = 640;
+  int size = 0;
+  std::uint64_t words[capacity];  // not initialised: only the first `size` count
+  void add(std::uint64_t word) { words[size++] = word; }
+  [[nodiscard]] std::uint64_t hash() const {
+    std::uint64_t hash = 0x9e3779b97f4a7c15U;
+    for (int i = 0; i < size; ++i) {
+      hash = (hash ^ words[i]) * 0xff51afd7ed558ccdU;
+      hash ^= hash >> 32;
+    }
+    return hash;
+  }
+};
+
+/// Throws InternalError for a kernel of more parameters than a key has room for.
+void check_capacity(std::size_t parameters, std::size_t captures);
+
+void make_key(const CallPlan& plan, std::uint64_t context, std::span<const ParameterInfo> parameters,
+              const Argument* arguments, const Measured* measured, const void* closure, Key& key);
+
+[[nodiscard]] trilith::codegen::Signature make_signature(const CallPlan& plan,
+                                                         std::span<const ParameterInfo> parameters,
+                                                         const Argument* arguments, const Measured* measured,
+                                                         const void* closure, bool fast_math);
+
+/// "float[8, 8], out float[N, 8] strided, int32, const int32 = 3": for people and for keys.
+[[nodiscard]] std::string describe(const trilith::codegen::Kernel& kernel,
+                                   const trilith::codegen::Signature& signature);
+
+}  // namespace pl::detail

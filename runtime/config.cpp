@@ -1,0 +1,92 @@
+// What a configuration may hold, and how two of them differ.
+#include "pl/config.hpp"
+
+#include "pl/error.hpp"
+#include "runtime/config_fields.hpp"
+
+#include <algorithm>
+#include <set>
+
+namespace pl::detail {
+namespace {
+
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(int value) { return std::to_string(value); }
+std::string text_of(std::uint64_t value) { return std::to_string(value); }
+std::string text_of(const std::string& value) { return '"' + value + '"'; }
+std::string text_of(LogLevel value) {
+  constexpr const char* names[] = {"trace", "debug", "info", "warning", "error", "off"};
+  return names[static_cast<int>(value)];
+}
+std::string text_of(const std::vector<int>& values) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < values.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(values[i]);
+  return text + "}";
+}
+
+template <class T>
+void require_default(const char* name, const T& value, const T& initial) {
+  if (value != initial)
+    throw ConfigError("RunConfig." + std::string(name) + " = " + text_of(value) + " is not built yet; leave it at " +
+                      text_of(initial));
+}
+
+[[noreturn]] void refuse(const std::string& name, const std::string& value, const std::string& expected) {
+  throw ConfigError("RunConfig." + name + " = " + value + ": expected " + expected);
+}
+
+void validate_platform(const std::string& platform) {
+  if (platform == "a2a3sim") return;
+  if (platform == "a2a3model" || platform == "a2a3")
+    refuse("platform", text_of(platform),
+           "\"a2a3sim\" (simulated devices), the only platform that is built; \"" + platform + "\" is not built yet");
+  refuse("platform", text_of(platform), "\"a2a3sim\" (simulated devices); a2a3model and a2a3 are not built yet");
+}
+
+void validate_devices(const std::vector<int>& ids) {
+  if (ids.empty()) refuse("distributed.device_ids", text_of(ids), "at least one device");
+  std::set<int> seen;
+  for (const int id : ids) {
+    if (id < 0) refuse("distributed.device_ids", text_of(ids), "device numbers of 0 or more, not " + text_of(id));
+    if (!seen.insert(id).second)
+      refuse("distributed.device_ids", text_of(ids), "each device once; " + text_of(id) + " stands there twice");
+  }
+}
+
+}  // namespace
+
+void validate(const RunConfig& config) {
+  validate_platform(config.platform);
+  validate_devices(config.distributed.device_ids);
+  const RunConfig initial;
+  if (config.distributed.num_sub_workers < 0)
+    refuse("distributed.num_sub_workers", text_of(config.distributed.num_sub_workers), "0 or more");
+  require_default("distributed.num_sub_workers", config.distributed.num_sub_workers,
+                  initial.distributed.num_sub_workers);
+  require_default("distributed.transport", config.distributed.transport, initial.distributed.transport);
+  require_default("distributed.results", config.distributed.results, initial.distributed.results);
+  require_default("cores", config.cores, initial.cores);
+  require_default("threads", config.threads, initial.threads);
+  require_default("check", config.check, initial.check);
+  require_default("schedule_seed", config.schedule_seed, initial.schedule_seed);
+  require_default("trace", config.trace, initial.trace);
+  require_default("tune", config.tune, initial.tune);
+  require_default("specialisation_budget", config.specialisation_budget, initial.specialisation_budget);
+  if (config.max_compile_threads < 0)
+    refuse("max_compile_threads", text_of(config.max_compile_threads), "0 (as many as there are cores) or more");
+  if (config.target_cpu.empty()) refuse("target_cpu", text_of(config.target_cpu), "\"native\" or the name of a CPU");
+}
+
+std::string describe_difference(const RunConfig& compiled, const RunConfig& called) {
+  std::string text;
+  for_each_field(
+      [&](const char* name, const char*, const auto& before, const auto& after) {
+        if (before == after) return;
+        if (!text.empty()) text += "; ";
+        text += std::string(name) + ": compiled for " + text_of(before) + ", called with " + text_of(after);
+      },
+      compiled, called);
+  return text;
+}
+
+}  // namespace pl::detail

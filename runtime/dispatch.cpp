@@ -1,0 +1,104 @@
+// What a call of a pl::jit entry does at each level, and the questions of namespace pld.
+#include "pl/error.hpp"
+#include "pl/pld.hpp"
+#include "runtime/program.hpp"
+
+namespace pl::detail {
+namespace {
+
+Location location(const std::source_location& where) {
+  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
+}
+
+std::string title(const Dispatch& dispatch) {
+  return "the pl::jit entry at " + std::string(dispatch.definition.file_name()) + ":" +
+         std::to_string(dispatch.definition.line());
+}
+
+void require_rank(const Dispatch& dispatch, int world_size) {
+  if (dispatch.device >= 0 && dispatch.device < world_size) return;
+  throw PlanError("pld::device = " + std::to_string(dispatch.device) + " for " + title(dispatch) + "; the program has " +
+                      std::to_string(world_size) + (world_size == 1 ? " device" : " devices") + ", 0 to " +
+                      std::to_string(world_size - 1) +
+                      ": loop over pl::range(pld::world_size()), or list more device_ids in the RunConfig",
+                  location(dispatch.where));
+}
+
+void run_here(ThreadState& thread, int rank, const std::function<void()>& body) {
+  const ThreadStateScope scope;
+  thread.level = Level::Device;
+  thread.rank = rank;
+  body();
+}
+
+void record(ThreadState& thread, const Dispatch& dispatch, const std::function<void()>& body) {
+  Recorder& recorder = *thread.recorder;
+  require_rank(dispatch, recorder.world_size);
+  RecordedDispatch recorded{dispatch.entry, dispatch.device, dispatch.where, {}, {}};
+  for (std::size_t i = 0; i < dispatch.parameters.size(); ++i)
+    recorded.arguments.emplace_back(dispatch.parameters[i], dispatch.arguments[i]);
+  recorder.dispatches.push_back(std::move(recorded));
+  run_here(thread, dispatch.device, body);
+}
+
+}  // namespace
+
+bool dispatch(const Dispatch& dispatch, const std::function<void()>& body,
+              const std::function<std::function<void()>()>& later) {
+  ThreadState& thread = thread_state();
+  switch (thread.level) {
+    case Level::None:
+      require_rank(dispatch, static_cast<int>(current_context(thread).config.distributed.device_ids.size()));
+      run_here(thread, dispatch.device, body);
+      return true;
+    case Level::Device:
+    case Level::Core:
+      throw LevelError(title(dispatch) + " was called on a device" +
+                           (thread.level == Level::Core ? ", in an in-core kernel" : "") +
+                           "; entries do not nest: call kernels and inline helpers there",
+                       location(dispatch.where));
+    case Level::Host: break;
+  }
+  if (!dispatch.has_device)
+    throw LevelError(title(dispatch) + " was dispatched without a device; write entry(args…, pld::device = r)",
+                     location(dispatch.where));
+  if (thread.recorder != nullptr) {
+    record(thread, dispatch, body);
+  } else {
+    require_rank(dispatch, thread.run->world_size());
+    thread.run->enqueue(dispatch.device, later());
+  }
+  return false;
+}
+
+}  // namespace pl::detail
+
+namespace pld {
+
+WorldSize world_size(std::source_location where) {
+  using pl::detail::Level;
+  const pl::detail::ThreadState& thread = pl::detail::thread_state();
+  if (thread.level == Level::Host)
+    return WorldSize(thread.recorder != nullptr ? thread.recorder->world_size : thread.run->world_size());
+  const char* place = thread.level == Level::None     ? "outside a program"
+                      : thread.level == Level::Device ? "in a device orchestration"
+                                                      : "in an in-core kernel";
+  throw pl::LevelError(std::string("pld::world_size() was called ") + place +
+                           "; only a host orchestrator knows the ranks: pass the number down as an argument (ordinary "
+                           "C++ has the RunConfig's device_ids)",
+                       {where.file_name(), where.line(), where.column()});
+}
+
+int rank(std::source_location where) {
+  using pl::detail::Level;
+  const Level level = pl::detail::current_level();
+  throw pl::LevelError(
+      level == Level::Host ? "pld::rank() was called in a host orchestrator, which has no rank; it loops over all of "
+                             "them: for (auto r : pl::range(pld::world_size())), and passes r down"
+      : level == Level::None
+          ? "pld::rank() was called outside a program; ranks exist in a host orchestrator's loop"
+          : "pld::rank() needs a window's context, and windows are not built yet; pass the rank down as an argument",
+      {where.file_name(), where.line(), where.column()});
+}
+
+}  // namespace pld

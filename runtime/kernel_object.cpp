@@ -1,0 +1,369 @@
+#include "pl/detail/kernel_object.hpp"
+
+#include "codegen/json.hpp"
+#include "codegen/printer.hpp"
+#include "codegen/xsimd/emit.hpp"
+#include "runtime/call_plan.hpp"
+#include "runtime/context_state.hpp"
+#include "runtime/program.hpp"
+#include "runtime/recorder.hpp"
+#include "runtime/services.hpp"
+#include "runtime/specialisation_table.hpp"
+
+#include <chrono>
+
+namespace pl::detail {
+namespace {
+
+namespace codegen = trilith::codegen;
+
+Location location(const std::source_location& where) {
+  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
+}
+
+}  // namespace
+
+struct KernelObject::State {
+  explicit State(const Definition& definition_)
+      : definition(definition_), rules(definition.parameters),
+        identity{definition.unit, definition.where, definition.closure_type, definition.argument_types} {}
+  const Definition definition;
+  const ArgumentRules rules;
+  const KernelIdentity identity;
+  std::atomic<const CallPlan*> plan{nullptr};
+  Mutex mutex;
+  std::unique_ptr<const CallPlan> plan_owner TRILITH_GUARDED_BY(mutex);
+  SpecialisationTable table;
+};
+
+/// The steps of a call; a friend of KernelObject so that they need no place in its header.
+class KernelDispatch {
+ public:
+  KernelDispatch(KernelObject& object, const std::source_location& where)
+      : object_(object), state_(*object.state_), where_(where) {}
+
+  int call(const Argument* arguments, void* result, const KernelObject::Handle* handle) {
+    ThreadState& thread = thread_state();
+    if (thread.level != Level::None) [[unlikely]]
+      return call_at_level(thread, arguments, result);
+    return execute(thread, arguments, result, handle);
+  }
+
+  KernelObject::Handle compile(const Argument* arguments) {
+    ThreadState& thread = thread_state();
+    if (thread.level == Level::Core)
+      throw LevelError(title() + " is compiled inside an in-core kernel; compile it before", location(where_));
+    ContextState& context = current_context(thread);
+    Measured measured[64];
+    check(arguments, measured);
+    return {context.shared_from_this(), context.eager() ? nullptr : find(thread, context, arguments, measured)};
+  }
+
+  std::string emit(std::string_view target, const Argument* arguments) {
+    Measured measured[64];
+    check(arguments, measured);
+    const CallPlan& plan = call_plan();
+    ContextState& context = current_context(thread_state());
+    const codegen::Signature signature = make_signature(plan, state_.definition.parameters, arguments, measured,
+                                                        state_.definition.closure, context.config.fast_math);
+    const codegen::Kernel specialised = codegen::specialise(plan.kernel->ir, signature);
+    if (target == "ir") return codegen::to_text(specialised);
+    if (target == "json") return codegen::to_json(specialised);
+    if (target == "xsimd") return codegen::xsimd::emit(specialised, signature).text;
+    throw UserError("emit: unknown target \"" + std::string(target) + "\"; expected \"xsimd\", \"ir\" or \"json\"",
+                    location(where_));
+  }
+
+  std::string name() {
+    if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire); plan && !plan->kernel->ir.name.empty())
+      return plan->kernel->ir.name;
+    return "kernel at " + std::string(state_.definition.where.file_name()) + ":" +
+           std::to_string(state_.definition.where.line());
+  }
+
+  const CallPlan& call_plan() {
+    if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) return *plan;
+    auto fresh = std::make_unique<const CallPlan>(captured_kernel(state_.identity), state_.definition.parameters,
+                                                  state_.definition.closure_size);
+    const Lock lock(state_.mutex);
+    if (!state_.plan_owner) {
+      state_.plan_owner = std::move(fresh);
+      state_.plan.store(state_.plan_owner.get(), std::memory_order_release);
+    }
+    return *state_.plan_owner;
+  }
+
+ private:
+  int call_at_level(ThreadState& thread, const Argument* arguments, void* result) {
+    switch (thread.level) {
+      case Level::Host:
+        throw LevelError(title() + " was called in a host orchestrator; a kernel runs on a device: dispatch the pl::jit "
+                                   "wrapper that calls it (host → device → core), as in entry(args…, pld::device = r)",
+                         location(where_));
+      case Level::Core:  // a kernel that runs natively called this one: part of its own work
+        object_.run_natively(arguments, result);
+        return result_is_stored;
+      default: break;
+    }
+    if (thread.run != nullptr) thread.run->throw_if_stopped();
+    if (thread.recorder != nullptr) return record(thread, arguments);
+    return execute(thread, arguments, result, nullptr);
+  }
+
+  int execute(ThreadState& thread, const Argument* arguments, void* result, const KernelObject::Handle* handle) {
+    ContextState& context = handle != nullptr ? *handle->context : current_context(thread);
+    Measured measured[64];
+    check(arguments, measured);
+    if (context.eager()) [[unlikely]]
+      return run_natively(context, arguments, result, measured);
+    const Specialisation* specialisation = nullptr;
+    if (handle == nullptr) {
+      specialisation = find(thread, context, arguments, measured);
+    } else {
+      specialisation = handle->specialisation;
+      require_match(context, *specialisation, arguments, measured);
+      context.count_hit(thread);
+    }
+    // The JIT turned out not to work here.
+    if (specialisation == nullptr) [[unlikely]]
+      return run_natively(context, arguments, result, measured);
+    if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
+    run(*specialisation, arguments);
+    return specialisation->returned_parameter;
+  }
+
+  void run(const Specialisation& specialisation, const Argument* arguments) {
+    abi::Tensor tensors[64];
+    std::uint64_t scalars[Key::capacity];
+    int tensor_count = 0, scalar_count = 0;
+    const auto parameters = state_.definition.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (parameters[i].tensor) {
+        const ViewRef& view = arguments[i].view;
+        tensors[tensor_count++] = {view.data, view.extents, view.strides};
+      } else {
+        scalars[scalar_count++] = arguments[i].scalar;
+      }
+    }
+    const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
+    for (const CallPlan::Capture& capture : plan.captures) {
+      scalars[scalar_count] = 0;
+      std::memcpy(&scalars[scalar_count++], static_cast<const char*>(state_.definition.closure) + capture.offset,
+                  capture.size);
+    }
+    run_entry(specialisation.code.entry, {tensors, scalars, 0, 1});
+  }
+
+  int run_natively(ContextState& context, const Argument* arguments, void* result, const Measured* measured) {
+    if (state_.rules.writes) check_overlap(nullptr, arguments, measured);
+    context.count_eager_call();
+    const LevelScope scope(Level::Core);
+    object_.run_natively(arguments, result);
+    return result_is_stored;
+  }
+
+  int record(ThreadState& thread, const Argument* arguments) {
+    ContextState& context = current_context(thread);
+    Measured measured[64];
+    check(arguments, measured);
+    const Specialisation* specialisation = nullptr;
+    if (!context.eager()) specialisation = find(thread, context, arguments, measured);
+    if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
+    RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
+    const auto parameters = state_.definition.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) task.arguments.emplace_back(parameters[i], arguments[i]);
+    if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) add_integer_captures(*plan, task);
+    thread.recorder->dispatches.back().tasks.push_back(std::move(task));
+    return specialisation != nullptr ? specialisation->returned_parameter : result_is_unknown;
+  }
+
+  void add_integer_captures(const CallPlan& plan, RecordedTask& task) const {
+    const codegen::Kernel& ir = plan.kernel->ir;
+    for (std::size_t i = 0; i < plan.captures.size(); ++i) {
+      const codegen::DType dtype = ir.variables[static_cast<std::size_t>(ir.captures[i].variable)].type.dtype;
+      if (!codegen::is_integer(dtype)) continue;
+      ParameterInfo info;
+      info.dtype = dtype;
+      Argument argument;
+      argument.scalar = 0;
+      std::memcpy(&argument.scalar, static_cast<const char*>(state_.definition.closure) + plan.captures[i].offset,
+                  plan.captures[i].size);
+      std::int64_t value = 0;
+      if (RecordedArgument(info, argument).integer(value)) task.integer_captures.push_back(value);
+    }
+  }
+
+  /// Everything that does not depend on the code: memory, strides, named extents.
+  void check(const Argument* arguments, Measured* measured) {
+    const auto parameters = state_.definition.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!parameters[i].tensor) continue;
+      const ViewRef& view = arguments[i].view;
+      measured[i] = measure(view);
+      if (view.data == nullptr && measured[i].begin != measured[i].end) [[unlikely]]
+        throw ShapeError(argument(i, view) + " has no memory; give a pointer to its elements", location(where_));
+      if (parameters[i].access != Access::In && measured[i].layout != codegen::Layout::Dense) [[unlikely]]
+        check_output_strides(i, view);
+    }
+    for (const EqualExtents& pair : state_.rules.equal_extents) {
+      const ViewRef& first = arguments[pair.parameter].view;
+      const ViewRef& second = arguments[pair.other_parameter].view;
+      if (first.extents[pair.axis] == second.extents[pair.other_axis]) [[likely]]
+        continue;
+      throw ShapeError("the extent \"" + std::string(pair.name) + "\" is " + std::to_string(first.extents[pair.axis]) +
+                           " in " + argument(static_cast<std::size_t>(pair.parameter), first) + " (axis " +
+                           std::to_string(pair.axis) + ") and " + std::to_string(second.extents[pair.other_axis]) +
+                           " in " + argument(static_cast<std::size_t>(pair.other_parameter), second) + " (axis " +
+                           std::to_string(pair.other_axis) + "); all uses of one name must agree",
+                       location(where_));
+    }
+  }
+
+  void check_output_strides(std::size_t number, const ViewRef& view) {
+    for (int axis = 0; axis < view.rank; ++axis)
+      if (view.extents[axis] > 1 && view.strides[axis] <= 0)
+        throw ShapeError("the output " + argument(number, view) + " has stride " + std::to_string(view.strides[axis]) +
+                             " on axis " + std::to_string(axis) + "; zero and negative strides are for inputs only",
+                         location(where_));
+    if (overlaps_itself(view))
+      throw ShapeError("elements of the output " + argument(number, view) + " lie on each other; give strides that keep "
+                                                                            "them apart",
+                       location(where_));
+  }
+
+  /// Outputs may share memory with another argument only where the code allows exact in-place use.
+  void check_overlap(const Specialisation* specialisation, const Argument* arguments, const Measured* measured) {
+    const auto parameters = state_.definition.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!parameters[i].tensor || parameters[i].access == Access::In) continue;
+      for (std::size_t j = 0; j < parameters.size(); ++j) {
+        if (j == i || !parameters[j].tensor) continue;
+        // Two outputs meet once in each order; the ranges of an empty view are empty.
+        if (measured[i].end <= measured[j].begin || measured[j].end <= measured[i].begin) [[likely]]
+          continue;
+        refuse_overlap(specialisation, i, arguments[i].view, j, arguments[j].view);
+      }
+    }
+  }
+
+  void refuse_overlap(const Specialisation* specialisation, std::size_t output, const ViewRef& out, std::size_t other,
+                      const ViewRef& view) {
+    if (!overlap(out, view)) return;
+    const bool exact = same_view(out, view);
+    const bool input = state_.definition.parameters[other].access == Access::In;
+    if (exact && input) {
+      if (specialisation == nullptr) return;  // natively: the lambda's own order of loads and stores decides
+      for (const auto& [in, written] : specialisation->code.in_place)
+        if (in == static_cast<int>(other) && written == static_cast<int>(output)) return;
+    }
+    throw ShapeError(
+        "the output " + argument(output, out) + " of " + title() + " overlaps " + argument(other, view) +
+            (exact && input ? "; this kernel is not elementwise in it, so it cannot run in place: give it other memory"
+             : exact        ? "; two outputs need memory of their own"
+                            : " in part; give it other memory, or the very same view where the kernel is elementwise"),
+        location(where_));
+  }
+
+  const Specialisation* find(ThreadState& thread, ContextState& context, const Argument* arguments,
+                             const Measured* measured) {
+    const CallPlan& plan = call_plan();
+    Key key;
+    make_key(plan, context.id, state_.definition.parameters, arguments, measured, state_.definition.closure, key);
+    const std::uint64_t hash = key.hash();
+    if (const Specialisation* found = state_.table.find(key, hash)) [[likely]] {
+      context.count_hit(thread);
+      return found;
+    }
+    return specialise(context, plan, arguments, measured, key, hash);
+  }
+
+  // Out of line: keeps the frames of a hit small.
+  [[gnu::noinline]] const Specialisation* specialise(ContextState& context, const CallPlan& plan,
+                                                     const Argument* arguments, const Measured* measured,
+                                                     const Key& key, std::uint64_t hash) {
+    const auto start = std::chrono::steady_clock::now();
+    const codegen::Signature signature = make_signature(plan, state_.definition.parameters, arguments, measured,
+                                                        state_.definition.closure, context.config.fast_math);
+    auto fresh = std::make_unique<Specialisation>();
+    try {
+      fresh->code = context.backend().get(*plan.kernel, signature, context);
+    } catch (const Unavailable& unavailable) {
+      context.degrade(unavailable.reason);
+      return nullptr;
+    }
+    fresh->words.assign(key.words, key.words + key.size);
+    fresh->hash = hash;
+    fresh->returned_parameter = plan.kernel->ir.returned_parameter;
+    fresh->signature = describe(plan.kernel->ir, signature);
+    fresh->context = context.weak_from_this();
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    SpecialisationStatistics statistics{name(), plan.kernel->location(), fresh->signature, fresh->code.origin,
+                                        seconds.count()};
+    const Specialisation* candidate = fresh.get();
+    const Specialisation* kept = state_.table.insert(std::move(fresh), key);
+    // Of the threads that raced here one reports.
+    if (kept == candidate) context.add_specialisation(std::move(statistics));
+    return kept;
+  }
+
+  void require_match(ContextState& context, const Specialisation& specialisation, const Argument* arguments,
+                     const Measured* measured) {
+    const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
+    Key key;
+    make_key(plan, context.id, state_.definition.parameters, arguments, measured, state_.definition.closure, key);
+    if (specialisation.matches(key)) [[likely]]
+      return;
+    const codegen::Signature given = make_signature(plan, state_.definition.parameters, arguments, measured,
+                                                    state_.definition.closure, context.config.fast_math);
+    throw ShapeError("a handle of " + title() + " was compiled for (" + specialisation.signature +
+                         ") and called with (" + describe(plan.kernel->ir, given) +
+                         "); compile one for these arguments or call the kernel itself",
+                     location(where_));
+  }
+
+  std::string title() { return "the in-core " + (name().starts_with("kernel at") ? name() : "kernel \"" + name() + "\""); }
+
+  std::string argument(std::size_t number, const ViewRef& view) {
+    if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) {
+      const codegen::Kernel& ir = plan->kernel->ir;
+      return ir.variables[static_cast<std::size_t>(ir.parameters[number].variable)].name + " (" + describe(view) + ")";
+    }
+    return "argument " + std::to_string(number + 1) + " (" + describe(view) + ")";
+  }
+
+  KernelObject& object_;
+  KernelObject::State& state_;
+  const std::source_location& where_;
+};
+
+KernelObject::KernelObject(Definition definition) : state_(std::make_unique<State>(std::move(definition))) {
+  check_capacity(state_->definition.parameters.size(), 0);
+}
+KernelObject::~KernelObject() = default;
+
+int KernelObject::call(const Argument* arguments, void* result, const std::source_location& where) {
+  return KernelDispatch(*this, where).call(arguments, result, nullptr);
+}
+
+int KernelObject::call(const Handle& handle, const Argument* arguments, void* result,
+                       const std::source_location& where) {
+  return KernelDispatch(*this, where).call(arguments, result, handle.specialisation != nullptr ? &handle : nullptr);
+}
+
+KernelObject::Handle KernelObject::compile(const Argument* arguments, const std::source_location& where) {
+  return KernelDispatch(*this, where).compile(arguments);
+}
+
+std::string KernelObject::lower(const Argument* arguments) { return emit("ir", arguments); }
+
+std::string KernelObject::emit(std::string_view target, const Argument* arguments) {
+  const std::source_location nowhere;
+  return KernelDispatch(*this, nowhere).emit(target, arguments);
+}
+
+std::string KernelObject::name() {
+  const std::source_location nowhere;
+  return KernelDispatch(*this, nowhere).name();
+}
+
+}  // namespace pl::detail

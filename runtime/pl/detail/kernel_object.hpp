@@ -1,0 +1,71 @@
+// runtime/pl/detail/kernel_object.hpp -- a kernel without its C++ type: what dispatch works on.
+//
+// Private: included by pl/kernel.hpp. One object per kernel and, for a generic lambda, per list of parameter types.
+// Thread-safe: any number of threads may call one object.
+#pragma once
+
+#include "pl/detail/parameter.hpp"
+
+#include <memory>
+#include <source_location>
+#include <span>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+#include <vector>
+
+namespace pl::detail {
+
+struct CaptureUnit;
+struct Specialisation;
+class ContextState;
+
+/// Which parameter a call returned, where it is not an index.
+inline constexpr int result_is_stored = -1;   ///< the lambda ran natively and its result is in `result`
+inline constexpr int result_is_unknown = -2;  ///< recorded without running: the first parameter of the type
+
+class KernelObject {
+ public:
+  struct Definition {
+    std::span<const ParameterInfo> parameters;
+    const void* closure;
+    std::size_t closure_size;
+    const std::type_info* closure_type;
+    std::vector<const std::type_info*> argument_types;  ///< of a generic lambda; else empty
+    std::source_location where;
+    const CaptureUnit* unit;
+  };
+
+  explicit KernelObject(Definition definition);
+  virtual ~KernelObject();
+  KernelObject(const KernelObject&) = delete;
+  KernelObject& operator=(const KernelObject&) = delete;
+
+  /// Runs the kernel, natively or compiled, as the calling thread's level and context say. Returns the number of the
+  /// parameter that the lambda returns, or one of the constants above. `where`: of the call; line 0 if unknown.
+  int call(const Argument* arguments, void* result, const std::source_location& where);
+
+  /// A specialisation held by a `pl::Compiled`, with the context it belongs to.
+  struct Handle {
+    std::shared_ptr<ContextState> context;
+    const Specialisation* specialisation = nullptr;  ///< owned by the kernel object; null: runs natively
+  };
+  Handle compile(const Argument* arguments, const std::source_location& where);
+  /// As call, for arguments of the handle's signature; ShapeError otherwise.
+  int call(const Handle& handle, const Argument* arguments, void* result, const std::source_location& where);
+
+  [[nodiscard]] std::string lower(const Argument* arguments);
+  [[nodiscard]] std::string emit(std::string_view target, const Argument* arguments);
+  [[nodiscard]] std::string name();
+
+ protected:
+  /// Calls the lambda itself; `result`, where not null, is the place for what it returns.
+  virtual void run_natively(const Argument* arguments, void* result) const = 0;
+
+ private:
+  friend class KernelDispatch;
+  struct State;
+  const std::unique_ptr<State> state_;
+};
+
+}  // namespace pl::detail

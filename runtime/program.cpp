@@ -1,0 +1,183 @@
+#include "runtime/program.hpp"
+
+#include "pl/error.hpp"
+
+namespace pl::detail {
+namespace {
+
+Location location(const std::source_location& where) {
+  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
+}
+
+void require_ordinary_code(const std::source_location& where) {
+  switch (current_level()) {
+    case Level::None: return;
+    case Level::Host:
+      throw LevelError("a host orchestrator was called in a host orchestrator; they do not nest: call it from ordinary "
+                       "C++, or dispatch a pl::jit entry",
+                       location(where));
+    case Level::Device:
+    case Level::Core:
+      throw LevelError("a host orchestrator was called on a device; call it from ordinary C++", location(where));
+  }
+}
+
+/// The fields that decide what code runs where; where caches and logs lie does not matter to a compiled program.
+RunConfig decisive(RunConfig config) {
+  const RunConfig initial;
+  config.cache_dir = initial.cache_dir;
+  config.cache_limit = initial.cache_limit;
+  config.shared_cache = initial.shared_cache;
+  config.dump_dir = initial.dump_dir;
+  config.compile = initial.compile;
+  config.max_compile_threads = initial.max_compile_threads;
+  config.log_level = initial.log_level;
+  return config;
+}
+
+std::vector<RecordedArgument> record(const ProgramArguments& with) {
+  std::vector<RecordedArgument> result;
+  for (std::size_t i = 0; i < with.parameters.size(); ++i)
+    result.emplace_back(with.parameters[i], with.arguments[i]);
+  return result;
+}
+
+/// The first argument that the program was not compiled for, or the number of arguments.
+std::size_t first_difference(const Program& program, const ProgramArguments& with) {
+  for (std::size_t i = 0; i < with.parameters.size(); ++i) {
+    const ParameterInfo& parameter = with.parameters[i];
+    if (!parameter.tensor) continue;
+    const ViewRef before = program.arguments[i].view.front().view();
+    const ViewRef& now = with.arguments[i].view;
+    if (before.dtype != now.dtype || before.rank != now.rank) return i;
+    for (int axis = 0; axis < now.rank; ++axis) {
+      const bool dynamic = parameter.rank >= 0 && !parameter.names[axis].empty();
+      if (!dynamic && before.extents[axis] != now.extents[axis]) return i;
+    }
+  }
+  return with.parameters.size();
+}
+
+}  // namespace
+
+std::shared_ptr<Program> compile_program(const std::function<void()>& host, const ProgramArguments& with,
+                                         const RunConfig* config, const std::source_location& definition,
+                                         const std::source_location& where) {
+  require_ordinary_code(where);
+  ContextState& base = current_context(thread_state());
+  RunConfig wanted = base.config;
+  if (config != nullptr) {
+    wanted = with_environment(*config);
+    validate(wanted);
+  }
+  auto program = std::make_shared<Program>(base.for_config(wanted), wanted, definition);
+  program->arguments = record(with);
+  Recorder recorder(static_cast<int>(wanted.distributed.device_ids.size()));
+  {
+    const ThreadStateScope scope;
+    ThreadState& thread = thread_state();
+    thread.level = Level::Host;
+    thread.context = program->context.get();
+    thread.recorder = &recorder;
+    host();
+    recorder.check(definition);
+  }
+  program->plan = recorder.text();
+  return program;
+}
+
+bool compiled_for(const Program& program, const ProgramArguments& with, const RunConfig* config) {
+  const ContextState& context = current_context(thread_state());
+  if (config != nullptr) {
+    if (with_environment(*config) != program.config) return false;
+  } else if (context.id != program.context->id || context.config != program.config) {
+    return false;
+  }
+  return first_difference(program, with) == with.parameters.size();
+}
+
+void run_program(const std::shared_ptr<Program>& program, const std::function<void()>& host,
+                 const ProgramArguments& with, const RunConfig* config, const std::source_location& where) {
+  require_ordinary_code(where);
+  if (config != nullptr) {
+    const std::string difference =
+        describe_difference(decisive(program->config), decisive(with_environment(*config)));
+    if (!difference.empty())
+      throw ConfigError("a program was called with a configuration that it was not compiled for: " + difference +
+                            "; compile it again with this configuration",
+                        location(where));
+  }
+  if (const std::size_t i = first_difference(*program, with); i < with.parameters.size())
+    throw ShapeError("argument " + std::to_string(i + 1) + " of a program is " + describe(with.arguments[i].view) +
+                         "; it was compiled for " + describe(program->arguments[i].view.front().view()) +
+                         ": compile it again for this shape, or make the extent a pl::dynamic",
+                     location(where));
+  const auto run = std::make_shared<ProgramRun>(*program);
+  {
+    const ThreadStateScope scope;
+    ThreadState& thread = thread_state();
+    thread.level = Level::Host;
+    thread.context = program->context.get();
+    thread.run = run.get();
+    try {
+      host();
+    } catch (const Stopped&) {
+      // A rank failed while the host was still dispatching: finish() throws that failure.
+    } catch (...) {
+      run->fail(std::current_exception());
+    }
+  }
+  run->finish();
+}
+
+std::string plan_of(const Program& program) { return program.plan; }
+Statistics statistics_of(const Program& program) { return program.context->statistics(); }
+
+void ProgramRun::enqueue(int rank, std::function<void()> work) {
+  throw_if_stopped();
+  {
+    const Lock lock(mutex_);
+    ++pending_;
+  }
+  const int id = program_.config.distributed.device_ids[static_cast<std::size_t>(rank)];
+  program_.context->devices().device(id).enqueue(
+      [self = shared_from_this(), rank, work = std::move(work)] { self->execute(rank, work); });
+}
+
+void ProgramRun::execute(int rank, const std::function<void()>& work) {
+  if (!stopped_.load(std::memory_order_relaxed)) {
+    const ThreadStateScope scope;
+    ThreadState& thread = thread_state();
+    thread.level = Level::Device;
+    thread.context = program_.context.get();
+    thread.run = this;
+    thread.rank = rank;
+    try {
+      work();
+    } catch (const Stopped&) {
+    } catch (...) {
+      fail(std::current_exception());
+    }
+  }
+  const Lock lock(mutex_);
+  // Under the lock: the host may leave, and the program go, as soon as it sees none pending.
+  if (--pending_ == 0) done_.notify_all();
+}
+
+void ProgramRun::fail(std::exception_ptr failure) {
+  const Lock lock(mutex_);
+  if (!failure_) failure_ = std::move(failure);
+  stopped_.store(true, std::memory_order_relaxed);
+}
+
+void ProgramRun::finish() {
+  std::exception_ptr failure;
+  {
+    const Lock lock(mutex_);
+    while (pending_ != 0) done_.wait(mutex_);
+    failure = failure_;
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace pl::detail

@@ -1,0 +1,173 @@
+#include "runtime/services.hpp"
+
+#include "codegen/reference.hpp"
+#include "pl/error.hpp"
+#include "pl/log.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <memory>
+#include <string>
+#include <vector>
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#else
+#include <cfenv>
+#endif
+
+namespace pl::detail {
+namespace {
+
+/// Scratch memory of one thread: blocks that grow, reused from call to call up to `kept` bytes.
+class ScratchArena {
+ public:
+  void* allocate(std::uint64_t bytes) {
+    constexpr std::uint64_t alignment = 64;
+    if (bytes > UINT64_MAX / 2) return nullptr;
+    const std::uint64_t size = (bytes + alignment - 1) / alignment * alignment;
+    if (blocks_.empty() || blocks_.back().size - used_ < size) {
+      const std::uint64_t capacity = size > first_block ? size : first_block;
+      void* memory = std::aligned_alloc(alignment, capacity);
+      if (memory == nullptr) return nullptr;
+      try {
+        blocks_.push_back({std::unique_ptr<void, Free>(memory), capacity});
+      } catch (...) {
+        return nullptr;
+      }
+      used_ = 0;
+    }
+    void* result = static_cast<char*>(blocks_.back().memory.get()) + used_;
+    used_ += size;
+    return result;
+  }
+  /// The kernel has returned.
+  void release() {
+    used_ = 0;
+    if (blocks_.size() == 1 && blocks_.front().size <= kept) return;
+    blocks_.clear();
+  }
+
+ private:
+  static constexpr std::uint64_t first_block = 64 << 10;
+  static constexpr std::uint64_t kept = 1 << 20;
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  struct Block {
+    std::unique_ptr<void, Free> memory;
+    std::uint64_t size;
+  };
+  std::vector<Block> blocks_;
+  std::uint64_t used_ = 0;
+};
+
+ScratchArena& scratch_arena() {
+  thread_local ScratchArena arena;
+  return arena;
+}
+
+/// What one call of a kernel leaves behind.
+struct CallRecord {
+  bool used_scratch = false;
+  bool faulted = false;
+  abi::Fault fault{};
+  std::exception_ptr exception;  ///< thrown by a print sink: may not pass through the kernel's frames
+};
+
+void record_fault(void* context, const abi::Fault* fault) {
+  auto& record = *static_cast<CallRecord*>(context);
+  record.faulted = true;
+  record.fault = *fault;
+}
+
+void* give_scratch(void* context, std::uint64_t bytes) {
+  static_cast<CallRecord*>(context)->used_scratch = true;
+  return scratch_arena().allocate(bytes);
+}
+
+void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_t rank, const std::int64_t* extents,
+                const void* data) {
+  auto& record = *static_cast<CallRecord*>(context);
+  if (record.exception) return;
+  try {
+    trilith::codegen::Value value(static_cast<trilith::codegen::DType>(dtype),
+                                  trilith::codegen::Shape(extents, extents + rank));
+    value.is_scalar = rank == 0;
+    if (!value.bytes.empty()) std::memcpy(value.bytes.data(), data, value.bytes.size());
+    (void)name;
+    print(trilith::codegen::reference::to_text(value) + "\n");
+  } catch (...) {
+    record.exception = std::current_exception();
+  }
+}
+
+[[noreturn]] void raise(std::int32_t code, const CallRecord& record) {
+  const abi::Fault& fault = record.fault;
+  if (!record.faulted)
+    throw InternalError("a kernel returned code " + std::to_string(code) + " without reporting a fault");
+  const Location location{fault.file != nullptr ? fault.file : "", fault.line, fault.column};
+  const std::string what = fault.what != nullptr ? fault.what : "a check";
+  const std::string given = std::to_string(fault.given), expected = std::to_string(fault.expected);
+  switch (fault.code) {
+    case abi::fault_range:
+      throw ShapeError(what + ": " + given + " does not lie inside the tensor (bound " + expected +
+                           "); keep offset and shape within the extents",
+                       location);
+    case abi::fault_shape:
+      throw ShapeError(what + ": extent " + given + " where " + expected + " is needed; the two must agree", location);
+    case abi::fault_out_of_memory:
+      throw Error(what + ": no scratch memory of " + given + " bytes; use smaller tiles", location);
+    default: break;
+  }
+  throw InternalError(what + ": unknown fault " + std::to_string(fault.code), location);
+}
+
+/// The environment that compiled kernels are written for, in force for a block; a sticky flag that the kernel raises is
+/// taken back too.
+class FloatingPointScope {
+ public:
+#if defined(__x86_64__)
+  FloatingPointScope() : before_(_mm_getcsr()) {
+    // The low six bits are sticky flags; the rest are rounding, masks, flush-to-zero and denormals-are-zero.
+    if ((before_ & ~0x3fU) != standard) [[unlikely]]
+      _mm_setcsr(standard);
+  }
+  ~FloatingPointScope() {
+    if (_mm_getcsr() != before_) _mm_setcsr(before_);
+  }
+
+ private:
+  static constexpr unsigned standard = 0x1f80;
+  unsigned before_;
+#else
+  FloatingPointScope() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~FloatingPointScope() { std::fesetenv(&before_); }
+
+ private:
+  std::fenv_t before_;
+#endif
+};
+
+}  // namespace
+
+void run_entry(abi::Entry entry, const abi::Args& args) {
+  CallRecord record;
+  const abi::Services services{abi::version, sizeof(abi::Services), &record, record_fault, give_scratch, print_tile};
+  std::int32_t code = 0;
+  {
+    const FloatingPointScope scope;
+    code = entry(&args, &services);
+  }
+  if (record.used_scratch) scratch_arena().release();
+  if (code != 0) [[unlikely]]
+    raise(code, record);
+  if (record.exception) [[unlikely]]
+    std::rethrow_exception(record.exception);
+}
+
+}  // namespace pl::detail

@@ -1,0 +1,42 @@
+// runtime/thread_state.hpp -- what the runtime knows about the calling thread.
+#pragma once
+
+#include "pl/detail/level.hpp"
+
+#include <cstdint>
+
+namespace pl::detail {
+
+class ContextState;
+class ProgramRun;
+class Recorder;
+
+/// Trivial on purpose: a thread_local with a destructor would cost a guard on every call.
+struct ThreadState {
+  Level level = Level::None;
+  ContextState* context = nullptr;  ///< of a ContextScope or a running program; null: the default one
+  Recorder* recorder = nullptr;     ///< set while `compile` records a program
+  ProgramRun* run = nullptr;        ///< the program that runs here, on the host or a device
+  int rank = -1;                    ///< at device level: of this device
+  std::uint32_t shard = 0;          ///< 1 + which of the sharded counters this thread uses; 0: none yet
+};
+
+[[nodiscard]] ThreadState& thread_state() noexcept;
+
+/// Puts the thread's state back at the end of a block.
+class ThreadStateScope {
+ public:
+  ThreadStateScope() : saved_(thread_state()) {}
+  ~ThreadStateScope() {
+    const std::uint32_t shard = thread_state().shard;
+    thread_state() = saved_;
+    thread_state().shard = shard;
+  }
+  ThreadStateScope(const ThreadStateScope&) = delete;
+  ThreadStateScope& operator=(const ThreadStateScope&) = delete;
+
+ private:
+  ThreadState saved_;
+};
+
+}  // namespace pl::detail
