@@ -1,5 +1,6 @@
 #include "runtime/backend.hpp"
 
+#if __has_include("jit/engine.hpp")
 #include "jit/engine.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
@@ -65,7 +66,8 @@ struct Backend::Impl {
 Backend::Backend(const RunConfig& config) : impl_(std::make_unique<Impl>(config)) {}
 Backend::~Backend() = default;
 
-Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& signature, ContextState& context) {
+Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& signature,
+                        ContextState& context) {
   const std::string description = describe(kernel.ir, signature);
   const std::vector<jit::KeyPart> parts = {{"kernel", kernel.hash},
                                            {"signature", description},
@@ -114,3 +116,15 @@ void Backend::add_to(Statistics& statistics) const {
 }
 
 }  // namespace pl::detail
+#else
+// Until the engine lands.
+namespace pl::detail {
+struct Backend::Impl {};
+Backend::Backend(const RunConfig&) {}
+Backend::~Backend() = default;
+Executable Backend::get(const CapturedKernel&, const trilith::codegen::Signature&, ContextState&) {
+  throw Unavailable{"this build has no engine"};
+}
+void Backend::add_to(Statistics&) const {}
+}  // namespace pl::detail
+#endif

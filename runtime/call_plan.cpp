@@ -56,8 +56,8 @@ CallPlan::CallPlan(std::shared_ptr<const CapturedKernel> captured, std::span<con
     : kernel(std::move(captured)) {
   const codegen::Kernel& ir = kernel->ir;
   const auto wrong = [&](const std::string& what) {
-    return CaptureError("the captured kernel \"" + ir.name + "\" and the lambda in the program do not fit: " + what +
-                            "; build again, with the flags that the target has",
+    return CaptureError("the captured kernel \"" + ir.name + "\" and the lambda in the program do not fit: " +
+                            what + "; build again, with the flags that the target has",
                         {kernel->location()});
   };
   if (ir.parameters.size() != parameters.size())
@@ -83,8 +83,8 @@ CallPlan::CallPlan(std::shared_ptr<const CapturedKernel> captured, std::span<con
 
 void check_capacity(std::size_t parameters, std::size_t captures) {
   if (1 + parameters * (1 + max_rank) + captures > static_cast<std::size_t>(Key::capacity) || parameters > 64)
-    throw CaptureError("a kernel has " + std::to_string(parameters) + " parameters and " + std::to_string(captures) +
-                       " captures; expected at most 64 parameters");
+    throw CaptureError("a kernel has " + std::to_string(parameters) + " parameters and " +
+                       std::to_string(captures) + " captures; expected at most 64 parameters");
 }
 
 void make_key(const CallPlan& plan, std::uint64_t context, std::span<const ParameterInfo> parameters,
@@ -122,7 +122,8 @@ codegen::Signature make_signature(const CallPlan& plan, std::span<const Paramete
       argument.extents.assign(view.extents, view.extents + view.rank);
       if (!variable.type.any_shape) {
         if (static_cast<int>(variable.type.shape.size()) != view.rank)
-          throw ShapeError("argument " + variable.name + " is " + describe(view) + "; the kernel's annotation has rank " +
+          throw ShapeError("argument " + variable.name + " is " + describe(view) +
+                           "; the kernel's annotation has rank " +
                            std::to_string(variable.type.shape.size()));
         for (std::size_t axis = 0; axis < argument.extents.size(); ++axis)
           if (!variable.type.shape[axis].is_constant()) argument.extents[axis] = -1;

@@ -2,7 +2,9 @@
 
 #include "codegen/json.hpp"
 #include "codegen/specialise.hpp"
+#if __has_include("pl/capture_record.hpp")
 #include "pl/capture_record.hpp"
+#endif
 #include "runtime/thread_annotations.hpp"
 
 #include <map>
@@ -10,8 +12,9 @@
 namespace pl::detail {
 namespace {
 
-// Leaked, since kernels in static objects may be called while the process ends. Keyed by content: a library that was
-// unloaded and loaded again may put another record at an old address.
+#if __has_include("pl/capture_record.hpp")
+// Leaked, since kernels in static objects may be called while the process ends. Keyed by content: a library
+// that was unloaded and loaded again may put another record at an old address.
 struct Captured {
   Mutex mutex;
   std::map<std::string, std::shared_ptr<const CapturedKernel>> by_hash TRILITH_GUARDED_BY(mutex);
@@ -20,6 +23,7 @@ Captured& captured() {
   static Captured* all = new Captured;
   return *all;
 }
+#endif
 
 }  // namespace
 
@@ -29,8 +33,10 @@ std::string CapturedKernel::location() const {
   return at.line == 0 ? file : file + ":" + std::to_string(at.line);
 }
 
+#if __has_include("pl/capture_record.hpp")
 std::shared_ptr<const CapturedKernel> captured_kernel(const KernelIdentity& identity) {
-  const CaptureRecord& record = find_capture(identity.unit, identity.where, *identity.closure, identity.arguments);
+  const CaptureRecord& record =
+      find_capture(identity.unit, identity.where, *identity.closure, identity.arguments);
   Captured& all = captured();
   {
     const Lock lock(all.mutex);
@@ -43,5 +49,10 @@ std::shared_ptr<const CapturedKernel> captured_kernel(const KernelIdentity& iden
   const Lock lock(all.mutex);
   return all.by_hash.emplace(record.hash, std::move(kernel)).first->second;
 }
+#else
+std::shared_ptr<const CapturedKernel> captured_kernel(const KernelIdentity&) {
+  throw CaptureError("capture is not built yet; run with TRILITH_EAGER=1");
+}
+#endif
 
 }  // namespace pl::detail

@@ -16,8 +16,8 @@ struct CaptureUnit;
 
 struct CapturedKernel {
   trilith::codegen::Kernel ir;
-  std::string hash;                      ///< of the JSON text: the kernel's part of every key
-  std::vector<bool> specialise_capture;  ///< one per Kernel::captures
+  std::string hash;                            ///< of the JSON text: the kernel's part of every key
+  std::vector<bool> specialise_capture;        ///< one per Kernel::captures
   [[nodiscard]] std::string location() const;  ///< "file:line"
 };
 

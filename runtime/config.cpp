@@ -27,8 +27,8 @@ std::string text_of(const std::vector<int>& values) {
 template <class T>
 void require_default(const char* name, const T& value, const T& initial) {
   if (value != initial)
-    throw ConfigError("RunConfig." + std::string(name) + " = " + text_of(value) + " is not built yet; leave it at " +
-                      text_of(initial));
+    throw ConfigError("RunConfig." + std::string(name) + " = " + text_of(value) +
+                      " is not built yet; leave it at " + text_of(initial));
 }
 
 [[noreturn]] void refuse(const std::string& name, const std::string& value, const std::string& expected) {
@@ -39,17 +39,21 @@ void validate_platform(const std::string& platform) {
   if (platform == "a2a3sim") return;
   if (platform == "a2a3model" || platform == "a2a3")
     refuse("platform", text_of(platform),
-           "\"a2a3sim\" (simulated devices), the only platform that is built; \"" + platform + "\" is not built yet");
-  refuse("platform", text_of(platform), "\"a2a3sim\" (simulated devices); a2a3model and a2a3 are not built yet");
+           "\"a2a3sim\" (simulated devices), the only platform that is built; \"" + platform +
+               "\" is not built yet");
+  refuse("platform", text_of(platform),
+         "\"a2a3sim\" (simulated devices); a2a3model and a2a3 are not built yet");
 }
 
 void validate_devices(const std::vector<int>& ids) {
   if (ids.empty()) refuse("distributed.device_ids", text_of(ids), "at least one device");
   std::set<int> seen;
   for (const int id : ids) {
-    if (id < 0) refuse("distributed.device_ids", text_of(ids), "device numbers of 0 or more, not " + text_of(id));
+    if (id < 0)
+      refuse("distributed.device_ids", text_of(ids), "device numbers of 0 or more, not " + text_of(id));
     if (!seen.insert(id).second)
-      refuse("distributed.device_ids", text_of(ids), "each device once; " + text_of(id) + " stands there twice");
+      refuse("distributed.device_ids", text_of(ids),
+             "each device once; " + text_of(id) + " stands there twice");
   }
 }
 
@@ -73,8 +77,10 @@ void validate(const RunConfig& config) {
   require_default("tune", config.tune, initial.tune);
   require_default("specialisation_budget", config.specialisation_budget, initial.specialisation_budget);
   if (config.max_compile_threads < 0)
-    refuse("max_compile_threads", text_of(config.max_compile_threads), "0 (as many as there are cores) or more");
-  if (config.target_cpu.empty()) refuse("target_cpu", text_of(config.target_cpu), "\"native\" or the name of a CPU");
+    refuse("max_compile_threads", text_of(config.max_compile_threads),
+           "0 (as many as there are cores) or more");
+  if (config.target_cpu.empty())
+    refuse("target_cpu", text_of(config.target_cpu), "\"native\" or the name of a CPU");
 }
 
 std::string describe_difference(const RunConfig& compiled, const RunConfig& called) {

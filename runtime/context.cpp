@@ -23,7 +23,8 @@ RunConfig in_force(RunConfig config) {
 std::atomic<std::uint64_t> next_context_id{1};
 std::atomic<std::uint32_t> next_shard{0};
 
-// The default context is never destroyed: objects with static storage may call kernels until the process ends.
+// The default context is never destroyed: objects with static storage may call kernels until the process
+// ends.
 struct DefaultContext {
   std::atomic<ContextState*> state{nullptr};
   Mutex mutex;
@@ -38,7 +39,9 @@ DefaultContext& the_default() {
 }  // namespace
 
 ContextState::ContextState(RunConfig config_)
-    : config(std::move(config_)), id(next_context_id.fetch_add(1)), eager_(config.eager),
+    : config(std::move(config_)),
+      id(next_context_id.fetch_add(1)),
+      eager_(config.eager),
       backend_(std::make_unique<Backend>(config)) {}
 
 ContextState::~ContextState() = default;
@@ -124,7 +127,8 @@ const RunConfig& Context::config() const { return state_->config; }
 Statistics Context::statistics() const { return state_->statistics(); }
 
 ContextScope::ContextScope(const Context& context)
-    : context_(context.state_), previous_(std::exchange(detail::thread_state().context, context.state_.get())) {}
+    : context_(context.state_),
+      previous_(std::exchange(detail::thread_state().context, context.state_.get())) {}
 ContextScope::~ContextScope() { detail::thread_state().context = previous_; }
 
 void configure(RunConfig config) {
@@ -132,8 +136,9 @@ void configure(RunConfig config) {
   detail::DefaultContext& instance = detail::the_default();
   const detail::Lock lock(instance.mutex);
   if (instance.owner)
-    throw ConfigError("pl::configure was called after the default context came into use; call it before the first "
-                      "kernel, or make a pl::Context and a pl::ContextScope");
+    throw ConfigError(
+        "pl::configure was called after the default context came into use; call it before the first "
+        "kernel, or make a pl::Context and a pl::ContextScope");
   instance.config = std::move(config);
 }
 

@@ -47,8 +47,8 @@ class ContextState : public std::enable_shared_from_this<ContextState> {
 
   [[nodiscard]] Backend& backend() { return *backend_; }
   [[nodiscard]] DevicePool& devices() { return devices_; }
-  /// The context for a program that is compiled with `wanted`: this one where only devices differ, else one of its own
-  /// that further programs with the same configuration share.
+  /// The context for a program that is compiled with `wanted`: this one where only devices differ, else one
+  /// of its own that further programs with the same configuration share.
   [[nodiscard]] std::shared_ptr<ContextState> for_config(const RunConfig& wanted);
 
  private:

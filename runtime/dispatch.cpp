@@ -17,8 +17,9 @@ std::string title(const Dispatch& dispatch) {
 
 void require_rank(const Dispatch& dispatch, int world_size) {
   if (dispatch.device >= 0 && dispatch.device < world_size) return;
-  throw PlanError("pld::device = " + std::to_string(dispatch.device) + " for " + title(dispatch) + "; the program has " +
-                      std::to_string(world_size) + (world_size == 1 ? " device" : " devices") + ", 0 to " +
+  throw PlanError("pld::device = " + std::to_string(dispatch.device) + " for " + title(dispatch) +
+                      "; the program has " + std::to_string(world_size) +
+                      (world_size == 1 ? " device" : " devices") + ", 0 to " +
                       std::to_string(world_size - 1) +
                       ": loop over pl::range(pld::world_size()), or list more device_ids in the RunConfig",
                   location(dispatch.where));
@@ -60,8 +61,9 @@ bool dispatch(const Dispatch& dispatch, const std::function<void()>& body,
     case Level::Host: break;
   }
   if (!dispatch.has_device)
-    throw LevelError(title(dispatch) + " was dispatched without a device; write entry(args…, pld::device = r)",
-                     location(dispatch.where));
+    throw LevelError(
+        title(dispatch) + " was dispatched without a device; write entry(args…, pld::device = r)",
+        location(dispatch.where));
   if (thread.recorder != nullptr) {
     record(thread, dispatch, body);
   } else {
@@ -83,21 +85,24 @@ WorldSize world_size(std::source_location where) {
   const char* place = thread.level == Level::None     ? "outside a program"
                       : thread.level == Level::Device ? "in a device orchestration"
                                                       : "in an in-core kernel";
-  throw pl::LevelError(std::string("pld::world_size() was called ") + place +
-                           "; only a host orchestrator knows the ranks: pass the number down as an argument (ordinary "
-                           "C++ has the RunConfig's device_ids)",
-                       {where.file_name(), where.line(), where.column()});
+  throw pl::LevelError(
+      std::string("pld::world_size() was called ") + place +
+          "; only a host orchestrator knows the ranks: pass the number down as an argument (ordinary "
+          "C++ has the RunConfig's device_ids)",
+      {where.file_name(), where.line(), where.column()});
 }
 
 int rank(std::source_location where) {
   using pl::detail::Level;
   const Level level = pl::detail::current_level();
   throw pl::LevelError(
-      level == Level::Host ? "pld::rank() was called in a host orchestrator, which has no rank; it loops over all of "
-                             "them: for (auto r : pl::range(pld::world_size())), and passes r down"
+      level == Level::Host
+          ? "pld::rank() was called in a host orchestrator, which has no rank; it loops over all of "
+            "them: for (auto r : pl::range(pld::world_size())), and passes r down"
       : level == Level::None
           ? "pld::rank() was called outside a program; ranks exist in a host orchestrator's loop"
-          : "pld::rank() needs a window's context, and windows are not built yet; pass the rank down as an argument",
+          : "pld::rank() needs a window's context, and windows are not built yet; pass the rank down as an "
+            "argument",
       {where.file_name(), where.line(), where.column()});
 }
 

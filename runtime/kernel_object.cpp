@@ -25,7 +25,8 @@ Location location(const std::source_location& where) {
 
 struct KernelObject::State {
   explicit State(const Definition& definition_)
-      : definition(definition_), rules(definition.parameters),
+      : definition(definition_),
+        rules(definition.parameters),
         identity{definition.unit, definition.where, definition.closure_type, definition.argument_types} {}
   const Definition definition;
   const ArgumentRules rules;
@@ -52,11 +53,13 @@ class KernelDispatch {
   KernelObject::Handle compile(const Argument* arguments) {
     ThreadState& thread = thread_state();
     if (thread.level == Level::Core)
-      throw LevelError(title() + " is compiled inside an in-core kernel; compile it before", location(where_));
+      throw LevelError(title() + " is compiled inside an in-core kernel; compile it before",
+                       location(where_));
     ContextState& context = current_context(thread);
     Measured measured[64];
     check(arguments, measured);
-    return {context.shared_from_this(), context.eager() ? nullptr : find(thread, context, arguments, measured)};
+    return {context.shared_from_this(),
+            context.eager() ? nullptr : find(thread, context, arguments, measured)};
   }
 
   std::string emit(std::string_view target, const Argument* arguments) {
@@ -64,18 +67,21 @@ class KernelDispatch {
     check(arguments, measured);
     const CallPlan& plan = call_plan();
     ContextState& context = current_context(thread_state());
-    const codegen::Signature signature = make_signature(plan, state_.definition.parameters, arguments, measured,
-                                                        state_.definition.closure, context.config.fast_math);
+    const codegen::Signature signature =
+        make_signature(plan, state_.definition.parameters, arguments, measured, state_.definition.closure,
+                       context.config.fast_math);
     const codegen::Kernel specialised = codegen::specialise(plan.kernel->ir, signature);
     if (target == "ir") return codegen::to_text(specialised);
     if (target == "json") return codegen::to_json(specialised);
     if (target == "xsimd") return codegen::xsimd::emit(specialised, signature).text;
-    throw UserError("emit: unknown target \"" + std::string(target) + "\"; expected \"xsimd\", \"ir\" or \"json\"",
-                    location(where_));
+    throw UserError(
+        "emit: unknown target \"" + std::string(target) + "\"; expected \"xsimd\", \"ir\" or \"json\"",
+        location(where_));
   }
 
   std::string name() {
-    if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire); plan && !plan->kernel->ir.name.empty())
+    if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire);
+        plan && !plan->kernel->ir.name.empty())
       return plan->kernel->ir.name;
     return "kernel at " + std::string(state_.definition.where.file_name()) + ":" +
            std::to_string(state_.definition.where.line());
@@ -83,8 +89,8 @@ class KernelDispatch {
 
   const CallPlan& call_plan() {
     if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) return *plan;
-    auto fresh = std::make_unique<const CallPlan>(captured_kernel(state_.identity), state_.definition.parameters,
-                                                  state_.definition.closure_size);
+    auto fresh = std::make_unique<const CallPlan>(
+        captured_kernel(state_.identity), state_.definition.parameters, state_.definition.closure_size);
     const Lock lock(state_.mutex);
     if (!state_.plan_owner) {
       state_.plan_owner = std::move(fresh);
@@ -97,9 +103,11 @@ class KernelDispatch {
   int call_at_level(ThreadState& thread, const Argument* arguments, void* result) {
     switch (thread.level) {
       case Level::Host:
-        throw LevelError(title() + " was called in a host orchestrator; a kernel runs on a device: dispatch the pl::jit "
-                                   "wrapper that calls it (host → device → core), as in entry(args…, pld::device = r)",
-                         location(where_));
+        throw LevelError(
+            title() +
+                " was called in a host orchestrator; a kernel runs on a device: dispatch the pl::jit "
+                "wrapper that calls it (host → device → core), as in entry(args…, pld::device = r)",
+            location(where_));
       case Level::Core:  // a kernel that runs natively called this one: part of its own work
         object_.run_natively(arguments, result);
         return result_is_stored;
@@ -110,7 +118,8 @@ class KernelDispatch {
     return execute(thread, arguments, result, nullptr);
   }
 
-  int execute(ThreadState& thread, const Argument* arguments, void* result, const KernelObject::Handle* handle) {
+  int execute(ThreadState& thread, const Argument* arguments, void* result,
+              const KernelObject::Handle* handle) {
     ContextState& context = handle != nullptr ? *handle->context : current_context(thread);
     Measured measured[64];
     check(arguments, measured);
@@ -148,8 +157,8 @@ class KernelDispatch {
     const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
     for (const CallPlan::Capture& capture : plan.captures) {
       scalars[scalar_count] = 0;
-      std::memcpy(&scalars[scalar_count++], static_cast<const char*>(state_.definition.closure) + capture.offset,
-                  capture.size);
+      std::memcpy(&scalars[scalar_count++],
+                  static_cast<const char*>(state_.definition.closure) + capture.offset, capture.size);
     }
     run_entry(specialisation.code.entry, {tensors, scalars, 0, 1});
   }
@@ -171,7 +180,8 @@ class KernelDispatch {
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
     const auto parameters = state_.definition.parameters;
-    for (std::size_t i = 0; i < parameters.size(); ++i) task.arguments.emplace_back(parameters[i], arguments[i]);
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      task.arguments.emplace_back(parameters[i], arguments[i]);
     if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) add_integer_captures(*plan, task);
     thread.recorder->dispatches.back().tasks.push_back(std::move(task));
     return specialisation != nullptr ? specialisation->returned_parameter : result_is_unknown;
@@ -186,7 +196,8 @@ class KernelDispatch {
       info.dtype = dtype;
       Argument argument;
       argument.scalar = 0;
-      std::memcpy(&argument.scalar, static_cast<const char*>(state_.definition.closure) + plan.captures[i].offset,
+      std::memcpy(&argument.scalar,
+                  static_cast<const char*>(state_.definition.closure) + plan.captures[i].offset,
                   plan.captures[i].size);
       std::int64_t value = 0;
       if (RecordedArgument(info, argument).integer(value)) task.integer_captures.push_back(value);
@@ -201,7 +212,8 @@ class KernelDispatch {
       const ViewRef& view = arguments[i].view;
       measured[i] = measure(view);
       if (view.data == nullptr && measured[i].begin != measured[i].end) [[unlikely]]
-        throw ShapeError(argument(i, view) + " has no memory; give a pointer to its elements", location(where_));
+        throw ShapeError(argument(i, view) + " has no memory; give a pointer to its elements",
+                         location(where_));
       if (parameters[i].access != Access::In && measured[i].layout != codegen::Layout::Dense) [[unlikely]]
         check_output_strides(i, view);
     }
@@ -210,29 +222,33 @@ class KernelDispatch {
       const ViewRef& second = arguments[pair.other_parameter].view;
       if (first.extents[pair.axis] == second.extents[pair.other_axis]) [[likely]]
         continue;
-      throw ShapeError("the extent \"" + std::string(pair.name) + "\" is " + std::to_string(first.extents[pair.axis]) +
-                           " in " + argument(static_cast<std::size_t>(pair.parameter), first) + " (axis " +
-                           std::to_string(pair.axis) + ") and " + std::to_string(second.extents[pair.other_axis]) +
-                           " in " + argument(static_cast<std::size_t>(pair.other_parameter), second) + " (axis " +
-                           std::to_string(pair.other_axis) + "); all uses of one name must agree",
-                       location(where_));
+      throw ShapeError(
+          "the extent \"" + std::string(pair.name) + "\" is " + std::to_string(first.extents[pair.axis]) +
+              " in " + argument(static_cast<std::size_t>(pair.parameter), first) + " (axis " +
+              std::to_string(pair.axis) + ") and " + std::to_string(second.extents[pair.other_axis]) +
+              " in " + argument(static_cast<std::size_t>(pair.other_parameter), second) + " (axis " +
+              std::to_string(pair.other_axis) + "); all uses of one name must agree",
+          location(where_));
     }
   }
 
   void check_output_strides(std::size_t number, const ViewRef& view) {
     for (int axis = 0; axis < view.rank; ++axis)
       if (view.extents[axis] > 1 && view.strides[axis] <= 0)
-        throw ShapeError("the output " + argument(number, view) + " has stride " + std::to_string(view.strides[axis]) +
-                             " on axis " + std::to_string(axis) + "; zero and negative strides are for inputs only",
+        throw ShapeError("the output " + argument(number, view) + " has stride " +
+                             std::to_string(view.strides[axis]) + " on axis " + std::to_string(axis) +
+                             "; zero and negative strides are for inputs only",
                          location(where_));
     if (overlaps_itself(view))
-      throw ShapeError("elements of the output " + argument(number, view) + " lie on each other; give strides that keep "
-                                                                            "them apart",
+      throw ShapeError("elements of the output " + argument(number, view) +
+                           " lie on each other; give strides that keep "
+                           "them apart",
                        location(where_));
   }
 
   /// Outputs may share memory with another argument only where the code allows exact in-place use.
-  void check_overlap(const Specialisation* specialisation, const Argument* arguments, const Measured* measured) {
+  void check_overlap(const Specialisation* specialisation, const Argument* arguments,
+                     const Measured* measured) {
     const auto parameters = state_.definition.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (!parameters[i].tensor || parameters[i].access == Access::In) continue;
@@ -246,8 +262,8 @@ class KernelDispatch {
     }
   }
 
-  void refuse_overlap(const Specialisation* specialisation, std::size_t output, const ViewRef& out, std::size_t other,
-                      const ViewRef& view) {
+  void refuse_overlap(const Specialisation* specialisation, std::size_t output, const ViewRef& out,
+                      std::size_t other, const ViewRef& view) {
     if (!overlap(out, view)) return;
     const bool exact = same_view(out, view);
     const bool input = state_.definition.parameters[other].access == Access::In;
@@ -258,9 +274,11 @@ class KernelDispatch {
     }
     throw ShapeError(
         "the output " + argument(output, out) + " of " + title() + " overlaps " + argument(other, view) +
-            (exact && input ? "; this kernel is not elementwise in it, so it cannot run in place: give it other memory"
-             : exact        ? "; two outputs need memory of their own"
-                            : " in part; give it other memory, or the very same view where the kernel is elementwise"),
+            (exact && input
+                 ? "; this kernel is not elementwise in it, so it cannot run in place: give it other memory"
+             : exact
+                 ? "; two outputs need memory of their own"
+                 : " in part; give it other memory, or the very same view where the kernel is elementwise"),
         location(where_));
   }
 
@@ -268,7 +286,8 @@ class KernelDispatch {
                              const Measured* measured) {
     const CallPlan& plan = call_plan();
     Key key;
-    make_key(plan, context.id, state_.definition.parameters, arguments, measured, state_.definition.closure, key);
+    make_key(plan, context.id, state_.definition.parameters, arguments, measured, state_.definition.closure,
+             key);
     const std::uint64_t hash = key.hash();
     if (const Specialisation* found = state_.table.find(key, hash)) [[likely]] {
       context.count_hit(thread);
@@ -282,8 +301,9 @@ class KernelDispatch {
                                                      const Argument* arguments, const Measured* measured,
                                                      const Key& key, std::uint64_t hash) {
     const auto start = std::chrono::steady_clock::now();
-    const codegen::Signature signature = make_signature(plan, state_.definition.parameters, arguments, measured,
-                                                        state_.definition.closure, context.config.fast_math);
+    const codegen::Signature signature =
+        make_signature(plan, state_.definition.parameters, arguments, measured, state_.definition.closure,
+                       context.config.fast_math);
     auto fresh = std::make_unique<Specialisation>();
     try {
       fresh->code = context.backend().get(*plan.kernel, signature, context);
@@ -310,7 +330,8 @@ class KernelDispatch {
                      const Measured* measured) {
     const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
     Key key;
-    make_key(plan, context.id, state_.definition.parameters, arguments, measured, state_.definition.closure, key);
+    make_key(plan, context.id, state_.definition.parameters, arguments, measured, state_.definition.closure,
+             key);
     if (specialisation.matches(key)) [[likely]]
       return;
     const codegen::Signature given = make_signature(plan, state_.definition.parameters, arguments, measured,
@@ -321,12 +342,15 @@ class KernelDispatch {
                      location(where_));
   }
 
-  std::string title() { return "the in-core " + (name().starts_with("kernel at") ? name() : "kernel \"" + name() + "\""); }
+  std::string title() {
+    return "the in-core " + (name().starts_with("kernel at") ? name() : "kernel \"" + name() + "\"");
+  }
 
   std::string argument(std::size_t number, const ViewRef& view) {
     if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) {
       const codegen::Kernel& ir = plan->kernel->ir;
-      return ir.variables[static_cast<std::size_t>(ir.parameters[number].variable)].name + " (" + describe(view) + ")";
+      return ir.variables[static_cast<std::size_t>(ir.parameters[number].variable)].name + " (" +
+             describe(view) + ")";
     }
     return "argument " + std::to_string(number + 1) + " (" + describe(view) + ")";
   }
@@ -347,7 +371,8 @@ int KernelObject::call(const Argument* arguments, void* result, const std::sourc
 
 int KernelObject::call(const Handle& handle, const Argument* arguments, void* result,
                        const std::source_location& where) {
-  return KernelDispatch(*this, where).call(arguments, result, handle.specialisation != nullptr ? &handle : nullptr);
+  return KernelDispatch(*this, where)
+      .call(arguments, result, handle.specialisation != nullptr ? &handle : nullptr);
 }
 
 KernelObject::Handle KernelObject::compile(const Argument* arguments, const std::source_location& where) {

@@ -65,7 +65,8 @@ void log(LogLevel level, std::string_view text) {
     if (!sink) {
       if (!all.logger) {
         // Not registered with spdlog: a host that uses spdlog has its own registry and may shut it down.
-        all.logger = std::make_shared<spdlog::logger>("trilith", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
+        all.logger = std::make_shared<spdlog::logger>(
+            "trilith", std::make_shared<spdlog::sinks::stderr_color_sink_mt>());
         all.logger->set_pattern("%n: %^%l%$: %v");
         all.logger->set_level(spdlog::level::trace);
       }

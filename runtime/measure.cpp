@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <span>
+#include <utility>
 
 namespace pl::detail {
 namespace {
@@ -13,8 +15,15 @@ struct Term {
   std::int64_t count;
 };
 
-/// Whether some choice of the terms' factors adds up to exactly `target`. Terms are sorted by falling stride, so that
-/// few factors of each leave a rest that the others can reach.
+/// In place, by insertion: there are at most a few terms.
+template <class Before>
+void sort_terms(std::span<Term> terms, Before before) {
+  for (std::size_t i = 1; i < terms.size(); ++i)
+    for (std::size_t j = i; j > 0 && before(terms[j], terms[j - 1]); --j) std::swap(terms[j], terms[j - 1]);
+}
+
+/// Whether some choice of the terms' factors adds up to exactly `target`. Terms are sorted by falling stride,
+/// so that few factors of each leave a rest that the others can reach.
 class SumSearch {
  public:
   void add(std::int64_t stride, std::int64_t count, std::int64_t& target) {
@@ -27,8 +36,8 @@ class SumSearch {
     terms_[static_cast<std::size_t>(size_++)] = {stride, count};
   }
   bool reaches(std::int64_t target) {
-    std::sort(terms_.begin(), terms_.begin() + size_,
-              [](const Term& a, const Term& b) { return a.stride > b.stride; });
+    sort_terms(std::span(terms_.data(), static_cast<std::size_t>(size_)),
+               [](const Term& a, const Term& b) { return a.stride > b.stride; });
     reach_[static_cast<std::size_t>(size_)] = 0;
     for (int i = size_; i-- > 0;) {
       const auto at = static_cast<std::size_t>(i);
@@ -93,7 +102,8 @@ bool overlaps_itself(const ViewRef& view) {
     if (view.extents[axis] > 1)
       axes[static_cast<std::size_t>(count++)] = {std::abs(view.strides[axis]), view.extents[axis]};
   }
-  std::sort(axes.begin(), axes.begin() + count, [](const Term& a, const Term& b) { return a.stride < b.stride; });
+  sort_terms(std::span(axes.data(), static_cast<std::size_t>(count)),
+             [](const Term& a, const Term& b) { return a.stride < b.stride; });
   std::int64_t reach = 0;
   for (int i = 0; i < count; ++i) {
     const Term& term = axes[static_cast<std::size_t>(i)];

@@ -33,8 +33,7 @@ struct Measured {
     return result;
   }
   const int last = view.rank - 1;
-  result.layout =
-      view.strides[last] == 1 || view.extents[last] == 1 ? Layout::InnerDense : Layout::Strided;
+  result.layout = view.strides[last] == 1 || view.extents[last] == 1 ? Layout::InnerDense : Layout::Strided;
   std::int64_t low = 0, high = 0;
   for (int axis = 0; axis < view.rank; ++axis) {
     const std::int64_t reach = (view.extents[axis] - 1) * view.strides[axis];
@@ -48,8 +47,8 @@ struct Measured {
 /// The very same elements in the same places.
 [[nodiscard]] bool same_view(const ViewRef& a, const ViewRef& b);
 
-/// Do two views share a byte? Exact for the views of real programs (boxes of one base); where the strides are so
-/// unusual that the search would be long, views whose byte ranges meet count as overlapping.
+/// Do two views share a byte? Exact for the views of real programs (boxes of one base); where the strides are
+/// so unusual that the search would be long, views whose byte ranges meet count as overlapping.
 [[nodiscard]] bool overlap(const ViewRef& a, const ViewRef& b);
 
 /// Is there an element of the view that lies where another one lies?

@@ -15,9 +15,7 @@ Location location(const std::source_location& where) {
   return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
 }
 
-std::string place(const RecordedDispatch& dispatch) {
-  return location(dispatch.where).str();
-}
+std::string place(const RecordedDispatch& dispatch) { return location(dispatch.where).str(); }
 
 void require_all_ranks(const Recorder& recorder, const std::source_location& host) {
   std::set<int> reached;
@@ -53,26 +51,29 @@ void refuse_common_outputs(const Recorder& recorder) {
         if (measured.begin != measured.end)
           outputs.push_back({measured.begin, measured.end, &dispatch, &task, &argument.view.front()});
       }
-  std::sort(outputs.begin(), outputs.end(), [](const Output& a, const Output& b) { return a.begin < b.begin; });
+  std::sort(outputs.begin(), outputs.end(),
+            [](const Output& a, const Output& b) { return a.begin < b.begin; });
   for (std::size_t i = 0; i < outputs.size(); ++i)
     for (std::size_t j = i + 1; j < outputs.size() && outputs[j].begin < outputs[i].end; ++j) {
       const Output &a = outputs[i], &b = outputs[j];
       if (a.dispatch->rank == b.dispatch->rank || !overlap(a.view->view(), b.view->view())) continue;
       const Output& first = a.dispatch->rank < b.dispatch->rank ? a : b;
       const Output& second = a.dispatch->rank < b.dispatch->rank ? b : a;
-      throw PlanError("ranks " + std::to_string(first.dispatch->rank) + " and " + std::to_string(second.dispatch->rank) +
-                          " write the same output region: " + first.task->name + " writes " +
-                          describe(first.view->view()) + " (dispatched at " + place(*first.dispatch) + "), " +
-                          second.task->name + " writes " + describe(second.view->view()) + " (dispatched at " +
-                          place(*second.dispatch) + "); give each rank its own part, such as y[r]",
-                      location(second.dispatch->where));
+      throw PlanError(
+          "ranks " + std::to_string(first.dispatch->rank) + " and " + std::to_string(second.dispatch->rank) +
+              " write the same output region: " + first.task->name + " writes " +
+              describe(first.view->view()) + " (dispatched at " + place(*first.dispatch) + "), " +
+              second.task->name + " writes " + describe(second.view->view()) + " (dispatched at " +
+              place(*second.dispatch) + "); give each rank its own part, such as y[r]",
+          location(second.dispatch->where));
     }
 }
 
 /// The same value, within [0, world), at one place of every rank's integers.
 bool same_small_integer(const std::vector<std::int64_t>& values, int world_size) {
-  return std::all_of(values.begin(), values.end(),
-                     [&](std::int64_t value) { return value == values.front() && value >= 0 && value < world_size; });
+  return std::all_of(values.begin(), values.end(), [&](std::int64_t value) {
+    return value == values.front() && value >= 0 && value < world_size;
+  });
 }
 
 /// The integers of a dispatch: its own, then those of its tasks and their captures, in order.
@@ -106,7 +107,8 @@ void warn_about_missing_rank(const Recorder& recorder) {
   for (const RecordedDispatch& dispatch : recorder.dispatches) {
     auto& ranks = first_of_rank[dispatch.entry];
     if (ranks.empty()) order.push_back(dispatch.entry);
-    if (std::none_of(ranks.begin(), ranks.end(), [&](const auto* other) { return other->rank == dispatch.rank; }))
+    if (std::none_of(ranks.begin(), ranks.end(),
+                     [&](const auto* other) { return other->rank == dispatch.rank; }))
       ranks.push_back(&dispatch);
   }
   for (const void* entry : order) {
@@ -126,9 +128,11 @@ void warn_about_missing_rank(const Recorder& recorder) {
       std::vector<std::int64_t> values;
       for (const auto& list : integers) values.push_back(list[i]);
       if (!same_small_integer(values, recorder.world_size)) continue;
-      log(LogLevel::Warning, place(*ranks.front()) + ": rank not passed down: every rank gets its own slices and the same number " +
-                                 std::to_string(values.front()) +
-                                 ", which could be a rank; if the kernel needs its rank, pass the loop's r as an argument");
+      log(LogLevel::Warning,
+          place(*ranks.front()) +
+              ": rank not passed down: every rank gets its own slices and the same number " +
+              std::to_string(values.front()) +
+              ", which could be a rank; if the kernel needs its rank, pass the loop's r as an argument");
       break;
     }
   }
@@ -138,7 +142,8 @@ bool writes_over(const RecordedTask& task, const RecordedTask& of) {
   for (const RecordedArgument& written : task.arguments) {
     if (!written.info.tensor || written.info.access == Access::In) continue;
     for (const RecordedArgument& argument : of.arguments)
-      if (argument.info.tensor && overlap(written.view.front().view(), argument.view.front().view())) return true;
+      if (argument.info.tensor && overlap(written.view.front().view(), argument.view.front().view()))
+        return true;
   }
   return false;
 }
@@ -152,7 +157,8 @@ bool is_repeat(const RecordedTask& task, const RecordedTask& before) {
   return true;
 }
 
-/// One kernel with equal arguments twice on one rank, and nothing between that changes what it reads or wrote.
+/// One kernel with equal arguments twice on one rank, and nothing between that changes what it reads or
+/// wrote.
 void warn_about_repeats(const Recorder& recorder) {
   struct Step {
     const RecordedDispatch* dispatch;
@@ -160,7 +166,8 @@ void warn_about_repeats(const Recorder& recorder) {
   };
   std::map<int, std::vector<Step>> steps_of_rank;
   for (const RecordedDispatch& dispatch : recorder.dispatches)
-    for (const RecordedTask& task : dispatch.tasks) steps_of_rank[dispatch.rank].push_back({&dispatch, &task});
+    for (const RecordedTask& task : dispatch.tasks)
+      steps_of_rank[dispatch.rank].push_back({&dispatch, &task});
   std::set<const void*> warned;
   for (const auto& [rank, steps] : steps_of_rank)
     for (std::size_t i = 1; i < steps.size(); ++i) {
@@ -168,10 +175,10 @@ void warn_about_repeats(const Recorder& recorder) {
       for (std::size_t j = i; j-- > 0;) {
         if (is_repeat(task, *steps[j].task)) {
           if (warned.insert(task.kernel).second)
-            log(LogLevel::Warning,
-                place(*steps[i].dispatch) + ": " + task.name + " runs twice on rank " + std::to_string(rank) +
-                    " with equal arguments (the first time from " + place(*steps[j].dispatch) +
-                    "); if that is a mistake, give the second call its own arguments");
+            log(LogLevel::Warning, place(*steps[i].dispatch) + ": " + task.name + " runs twice on rank " +
+                                       std::to_string(rank) + " with equal arguments (the first time from " +
+                                       place(*steps[j].dispatch) +
+                                       "); if that is a mistake, give the second call its own arguments");
           break;
         }
         if (writes_over(*steps[j].task, task)) break;

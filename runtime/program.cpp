@@ -13,16 +13,19 @@ void require_ordinary_code(const std::source_location& where) {
   switch (current_level()) {
     case Level::None: return;
     case Level::Host:
-      throw LevelError("a host orchestrator was called in a host orchestrator; they do not nest: call it from ordinary "
-                       "C++, or dispatch a pl::jit entry",
-                       location(where));
+      throw LevelError(
+          "a host orchestrator was called in a host orchestrator; they do not nest: call it from ordinary "
+          "C++, or dispatch a pl::jit entry",
+          location(where));
     case Level::Device:
     case Level::Core:
-      throw LevelError("a host orchestrator was called on a device; call it from ordinary C++", location(where));
+      throw LevelError("a host orchestrator was called on a device; call it from ordinary C++",
+                       location(where));
   }
 }
 
-/// The fields that decide what code runs where; where caches and logs lie does not matter to a compiled program.
+/// The fields that decide what code runs where; where caches and logs lie does not matter to a compiled
+/// program.
 RunConfig decisive(RunConfig config) {
   const RunConfig initial;
   config.cache_dir = initial.cache_dir;
@@ -103,13 +106,14 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
     const std::string difference =
         describe_difference(decisive(program->config), decisive(with_environment(*config)));
     if (!difference.empty())
-      throw ConfigError("a program was called with a configuration that it was not compiled for: " + difference +
-                            "; compile it again with this configuration",
+      throw ConfigError("a program was called with a configuration that it was not compiled for: " +
+                            difference + "; compile it again with this configuration",
                         location(where));
   }
   if (const std::size_t i = first_difference(*program, with); i < with.parameters.size())
-    throw ShapeError("argument " + std::to_string(i + 1) + " of a program is " + describe(with.arguments[i].view) +
-                         "; it was compiled for " + describe(program->arguments[i].view.front().view()) +
+    throw ShapeError("argument " + std::to_string(i + 1) + " of a program is " +
+                         describe(with.arguments[i].view) + "; it was compiled for " +
+                         describe(program->arguments[i].view.front().view()) +
                          ": compile it again for this shape, or make the extent a pl::dynamic",
                      location(where));
   const auto run = std::make_shared<ProgramRun>(*program);

@@ -26,17 +26,20 @@ class Program {
   std::string plan;
 };
 
-/// Ends the orchestration of a rank whose program has failed elsewhere. Not a std::exception: no handler of the user's
-/// should take it for an error of its own.
+/// Ends the orchestration of a rank whose program has failed elsewhere. Not a std::exception: no handler of
+/// the user's should take it for an error of its own.
 struct Stopped {};
 
 class ProgramRun : public std::enable_shared_from_this<ProgramRun> {
  public:
   explicit ProgramRun(const Program& program) : program_(program) {}
-  [[nodiscard]] int world_size() const { return static_cast<int>(program_.config.distributed.device_ids.size()); }
+  [[nodiscard]] int world_size() const {
+    return static_cast<int>(program_.config.distributed.device_ids.size());
+  }
   /// Hands work to the device of a rank.
   void enqueue(int rank, std::function<void()> work);
-  /// The first failure counts; what is enqueued and not begun is dropped, running ranks stop at their next task.
+  /// The first failure counts; what is enqueued and not begun is dropped, running ranks stop at their next
+  /// task.
   void fail(std::exception_ptr failure);
   void throw_if_stopped() const {
     if (stopped_.load(std::memory_order_relaxed)) throw Stopped{};

@@ -42,7 +42,8 @@ RecordedView::RecordedView(const ViewRef& view) : dtype(view.dtype), rank(view.r
   std::copy_n(view.strides, rank, strides.begin());
 }
 
-RecordedArgument::RecordedArgument(const ParameterInfo& parameter, const Argument& argument) : info(parameter) {
+RecordedArgument::RecordedArgument(const ParameterInfo& parameter, const Argument& argument)
+    : info(parameter) {
   if (parameter.tensor)
     view.emplace_back(argument.view);
   else
@@ -76,7 +77,8 @@ std::string Recorder::text() const {
     text += "\n";
     for (const RecordedTask& task : dispatch.tasks)
       text += "  " + task.name + " " + text_of(task.arguments) +
-              (task.signature.empty() ? "  // runs natively" : "  // compiled for (" + task.signature + ")") + "\n";
+              (task.signature.empty() ? "  // runs natively" : "  // compiled for (" + task.signature + ")") +
+              "\n";
   }
   return text;
 }

@@ -51,7 +51,7 @@ struct RecordedDispatch {
 
 class Recorder {
  public:
-  explicit Recorder(int world_size) : world_size(world_size) {}
+  explicit Recorder(int ranks) : world_size(ranks) {}
   const int world_size;
   std::vector<RecordedDispatch> dispatches;
 

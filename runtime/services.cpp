@@ -87,8 +87,8 @@ void* give_scratch(void* context, std::uint64_t bytes) {
   return scratch_arena().allocate(bytes);
 }
 
-void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_t rank, const std::int64_t* extents,
-                const void* data) {
+void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_t rank,
+                const std::int64_t* extents, const void* data) {
   auto& record = *static_cast<CallRecord*>(context);
   if (record.exception) return;
   try {
@@ -116,7 +116,8 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
                            "); keep offset and shape within the extents",
                        location);
     case abi::fault_shape:
-      throw ShapeError(what + ": extent " + given + " where " + expected + " is needed; the two must agree", location);
+      throw ShapeError(what + ": extent " + given + " where " + expected + " is needed; the two must agree",
+                       location);
     case abi::fault_out_of_memory:
       throw Error(what + ": no scratch memory of " + given + " bytes; use smaller tiles", location);
     default: break;
@@ -124,8 +125,8 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
   throw InternalError(what + ": unknown fault " + std::to_string(fault.code), location);
 }
 
-/// The environment that compiled kernels are written for, in force for a block; a sticky flag that the kernel raises is
-/// taken back too.
+/// The environment that compiled kernels are written for, in force for a block; a sticky flag that the kernel
+/// raises is taken back too.
 class FloatingPointScope {
  public:
 #if defined(__x86_64__)
@@ -157,7 +158,8 @@ class FloatingPointScope {
 
 void run_entry(abi::Entry entry, const abi::Args& args) {
   CallRecord record;
-  const abi::Services services{abi::version, sizeof(abi::Services), &record, record_fault, give_scratch, print_tile};
+  const abi::Services services{abi::version, sizeof(abi::Services), &record,
+                               record_fault, give_scratch,          print_tile};
   std::int32_t code = 0;
   {
     const FloatingPointScope scope;

@@ -1,8 +1,10 @@
-// runtime/specialisation_table.hpp -- the specialisations of one kernel; found without a lock, kept until it is dropped.
+// runtime/specialisation_table.hpp -- the specialisations of one kernel; found without a lock, kept until it
+// is dropped.
 //
-// Open addressing over pointers to immutable entries. A reader takes the current slots with one acquire load and never
-// writes. A writer, under its lock, fills a free slot, or publishes larger slots; the old ones stay until the table
-// goes, since a reader may still look at them (all of them together are smaller than the newest).
+// Open addressing over pointers to immutable entries. A reader takes the current slots with one acquire load
+// and never writes. A writer, under its lock, fills a free slot, or publishes larger slots; the old ones stay
+// until the table goes, since a reader may still look at them (all of them together are smaller than the
+// newest).
 #pragma once
 
 #include "pl/abi.hpp"
@@ -29,7 +31,8 @@ struct Specialisation {
   std::weak_ptr<ContextState> context;  ///< its end releases the code
 
   [[nodiscard]] bool matches(const Key& key) const {
-    return words.size() == static_cast<std::size_t>(key.size) && std::equal(words.begin(), words.end(), key.words);
+    return words.size() == static_cast<std::size_t>(key.size) &&
+           std::equal(words.begin(), words.end(), key.words);
   }
 };
 
@@ -58,8 +61,10 @@ class SpecialisationTable {
       if (entry->code.owner && entry->context.expired()) entry->code = {};
     entries_.push_back(std::move(fresh));
     const Slots* slots = current_.load(std::memory_order_relaxed);
-    if (2 * entries_.size() > slots->mask) grow(2 * (slots->mask + 1));
-    else put(*all_slots_.back(), entries_.back().get());
+    if (2 * entries_.size() > slots->mask)
+      grow(2 * (slots->mask + 1));
+    else
+      put(*all_slots_.back(), entries_.back().get());
     return entries_.back().get();
   }
 

@@ -2,10 +2,10 @@
 //
 //   pl::RunConfig config{.platform = "a2a3sim", .distributed = {.device_ids = {0, 1}}};
 //
-// Each field has a default and an environment variable, named beside it. A variable gives the value of a field that the
-// program left at its default; a value that cannot be read is a pl::ConfigError naming variable, value and what was
-// expected. Fields marked "not built yet" are refused by name when they are set to anything but their default.
-// A plain value: not synchronised.
+// Each field has a default and an environment variable, named beside it. A variable gives the value of a
+// field that the program left at its default; a value that cannot be read is a pl::ConfigError naming
+// variable, value and what was expected. Fields marked "not built yet" are refused by name when they are set
+// to anything but their default. A plain value: not synchronised.
 #pragma once
 
 #include "pl/log.hpp"
@@ -17,33 +17,33 @@
 namespace pl {
 
 struct DistributedConfig {
-  std::vector<int> device_ids = {0};   ///< TRILITH_DEVICE_IDS=4,5; rank r is device device_ids[r]
-  int num_sub_workers = 0;             ///< TRILITH_NUM_SUB_WORKERS; host callbacks: only 0 is built
-  std::string transport = "threads";   ///< TRILITH_TRANSPORT; "processes", "mpi": not built yet
-  std::string results = "all";         ///< TRILITH_RESULTS; "local": not built yet
+  std::vector<int> device_ids = {0};  ///< TRILITH_DEVICE_IDS=4,5; rank r is device device_ids[r]
+  int num_sub_workers = 0;            ///< TRILITH_NUM_SUB_WORKERS; host callbacks: only 0 is built
+  std::string transport = "threads";  ///< TRILITH_TRANSPORT; "processes", "mpi": not built yet
+  std::string results = "all";        ///< TRILITH_RESULTS; "local": not built yet
   bool operator==(const DistributedConfig&) const = default;
 };
 
 struct RunConfig {
-  std::string platform = "a2a3sim";     ///< TRILITH_PLATFORM; "a2a3model", "a2a3": not built yet
+  std::string platform = "a2a3sim";  ///< TRILITH_PLATFORM; "a2a3model", "a2a3": not built yet
   DistributedConfig distributed = {};
-  int cores = 4;                        ///< TRILITH_CORES; of one device; other values: not built yet
-  int threads = 1;                      ///< TRILITH_THREADS; inside one kernel; other values: not built yet
-  std::string target_cpu = "native";    ///< TRILITH_TARGET_CPU; "native", "x86-64-v3", ...
-  std::string cache_dir = {};           ///< TRILITH_CACHE_DIR; empty: $XDG_CACHE_HOME/trilith or ~/.cache/trilith
+  int cores = 4;                      ///< TRILITH_CORES; of one device; other values: not built yet
+  int threads = 1;                    ///< TRILITH_THREADS; inside one kernel; other values: not built yet
+  std::string target_cpu = "native";  ///< TRILITH_TARGET_CPU; "native", "x86-64-v3", ...
+  std::string cache_dir = {};  ///< TRILITH_CACHE_DIR; empty: $XDG_CACHE_HOME/trilith or ~/.cache/trilith
   std::uint64_t cache_limit = std::uint64_t{1} << 30;  ///< TRILITH_CACHE_LIMIT; bytes on disk
-  bool shared_cache = false;            ///< TRILITH_SHARED_CACHE; entries that other users may read
-  std::string dump_dir = {};            ///< TRILITH_DUMP_DIR; keeps the emitted sources
-  bool fast_math = false;               ///< TRILITH_FAST_MATH; lets operations contract
-  bool check = false;                   ///< TRILITH_CHECK; not built yet
-  std::uint64_t schedule_seed = 0;      ///< TRILITH_SCHEDULE_SEED; not built yet
-  std::string trace = {};               ///< TRILITH_TRACE; not built yet
-  bool tune = false;                    ///< TRILITH_TUNE; not built yet
-  bool compile = true;                  ///< TRILITH_COMPILE; 0: a kernel that no cache holds is an error
-  int max_compile_threads = 0;          ///< TRILITH_MAX_COMPILE_THREADS; 0: as many as the machine has cores
-  int specialisation_budget = 64;       ///< TRILITH_SPECIALISATION_BUDGET; other values: not built yet
+  bool shared_cache = false;        ///< TRILITH_SHARED_CACHE; entries that other users may read
+  std::string dump_dir = {};        ///< TRILITH_DUMP_DIR; keeps the emitted sources
+  bool fast_math = false;           ///< TRILITH_FAST_MATH; lets operations contract
+  bool check = false;               ///< TRILITH_CHECK; not built yet
+  std::uint64_t schedule_seed = 0;  ///< TRILITH_SCHEDULE_SEED; not built yet
+  std::string trace = {};           ///< TRILITH_TRACE; not built yet
+  bool tune = false;                ///< TRILITH_TUNE; not built yet
+  bool compile = true;              ///< TRILITH_COMPILE; 0: a kernel that no cache holds is an error
+  int max_compile_threads = 0;      ///< TRILITH_MAX_COMPILE_THREADS; 0: as many as the machine has cores
+  int specialisation_budget = 64;   ///< TRILITH_SPECIALISATION_BUDGET; other values: not built yet
   LogLevel log_level = LogLevel::Warning;  ///< TRILITH_LOG_LEVEL; trace, debug, info, warning, error, off
-  bool eager = false;                   ///< TRILITH_EAGER; run the lambdas natively, compile nothing
+  bool eager = false;                      ///< TRILITH_EAGER; run the lambdas natively, compile nothing
   bool operator==(const RunConfig&) const = default;
 };
 

@@ -4,9 +4,9 @@
 //   pl::Context other({.fast_math = true});             // one more
 //   pl::ContextScope scope(other);                      // this thread uses it until the end of the block
 //
-// Most programs never name a context: the default one is made at first use and lives until the process ends, so that
-// kernels in static objects may be called and destroyed at any time. Thread-safe. A context may be destroyed while
-// kernels compiled by it are alive; the code a thread is running stays until it returns.
+// Most programs never name a context: the default one is made at first use and lives until the process ends,
+// so that kernels in static objects may be called and destroyed at any time. Thread-safe. A context may be
+// destroyed while kernels compiled by it are alive; the code a thread is running stays until it returns.
 #pragma once
 
 #include "pl/config.hpp"
@@ -52,7 +52,8 @@ class ContextScope {
   detail::ContextState* previous_;
 };
 
-/// Sets the default context's configuration. Throws ConfigError when it is already in use or the values are wrong.
+/// Sets the default context's configuration. Throws ConfigError when it is already in use or the values are
+/// wrong.
 void configure(RunConfig config);
 
 }  // namespace pl

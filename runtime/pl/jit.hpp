@@ -1,12 +1,19 @@
 // runtime/pl/jit.hpp -- pl::jit: makes kernels and orchestrators of lambdas.
 //
-//   pl::jit.incore(λ)    in-core kernel: captured when the program is built, compiled at the first call of a shape
-//   pl::jit(λ)           device orchestration: calls kernels, natively
-//   pl::jit.host(λ)      host orchestrator: loops over ranks and dispatches, natively
-//   pl::jit.inline_(λ)   helper that becomes part of the kernel that calls it
+//   pl::jit.incore(λ)    in-core kernel: captured when the program is built, compiled at the first call of a
+//   shape pl::jit(λ)           device orchestration: calls kernels, natively pl::jit.host(λ)      host
+//   orchestrator: loops over ranks and dispatches, natively pl::jit.inline_(λ)   helper that becomes part of
+//   the kernel that calls it
 #pragma once
 
+#if __has_include("pl/capture_record.hpp")
 #include "pl/capture_record.hpp"
+#else
+namespace pl::detail {
+struct CaptureUnit;
+inline const CaptureUnit* current_capture_unit() { return nullptr; }
+}  // namespace pl::detail
+#endif
 #include "pl/kernel.hpp"
 #include "pl/orchestrator.hpp"
 
@@ -29,8 +36,8 @@ class Inline {
   F lambda_;
 };
 
-/// The type of `pl::jit`. The last two parameters of `incore` are for the compiler to fill in: they find what the build
-/// captured.
+/// The type of `pl::jit`. The last two parameters of `incore` are for the compiler to fill in: they find what
+/// the build captured.
 class Jit {
  public:
   template <class F>
@@ -39,12 +46,13 @@ class Jit {
     return InCore<F>(std::move(lambda), where, unit);
   }
   template <class F>
-  [[nodiscard]] DeviceEntry<F> operator()(F lambda,
-                                          std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] DeviceEntry<F> operator()(
+      F lambda, std::source_location where = std::source_location::current()) const {
     return DeviceEntry<F>(std::move(lambda), where);
   }
   template <class F>
-  [[nodiscard]] HostEntry<F> host(F lambda, std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] HostEntry<F> host(F lambda,
+                                  std::source_location where = std::source_location::current()) const {
     return HostEntry<F>(std::move(lambda), where);
   }
   template <class F>

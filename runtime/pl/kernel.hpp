@@ -3,17 +3,20 @@
 //   auto scale = pl::jit.incore([](pl::Tensor<float> x, pl::Out<pl::Tensor<float>> y, pl::Scalar<float> s) {
 //     return pl::store(pl::load(x) * s, y);
 //   });
-//   scale(x, y, 2.0f);                                     // compiled at the first call of a shape, then a cached call
-//   auto handle = scale.compile(x, y, 2.0f);               // compiled now; handle(x, y, 3.0f) skips the look-up
-//   pl::Kernel<void(pl::Tensor<float>, pl::Out<pl::Tensor<float>>, float)> k = scale;   // nameable, type-erased
+//   scale(x, y, 2.0f);                                     // compiled at the first call of a shape, then a
+//   cached call auto handle = scale.compile(x, y, 2.0f);               // compiled now; handle(x, y, 3.0f)
+//   skips the look-up pl::Kernel<void(pl::Tensor<float>, pl::Out<pl::Tensor<float>>, float)> k = scale;   //
+//   nameable, type-erased
 //
-// Arguments: views (`pl::tensor(…)`, slices), `pl::Array`, numbers. The views' memory must live until the call returns.
-// Copies of a kernel share the lambda and the compiled code; the code is released with the last copy. Thread-safe.
-// Errors: ShapeError, DtypeError (an argument that does not fit), LevelError (called from a host orchestrator),
-// CaptureError (the source file was not given to `trilith_capture`).
+// Arguments: views (`pl::tensor(…)`, slices), `pl::Array`, numbers. The views' memory must live until the
+// call returns. Copies of a kernel share the lambda and the compiled code; the code is released with the last
+// copy. Thread-safe. Errors: ShapeError, DtypeError (an argument that does not fit), LevelError (called from
+// a host orchestrator), CaptureError (the source file was not given to `trilith_capture`).
 #pragma once
 
+#if __has_include("pl/capture_record.hpp")
 #include "pl/capture_record.hpp"
+#endif
 #include "pl/detail/kernel_object.hpp"
 #include "pl/error.hpp"
 
@@ -38,14 +41,16 @@ class LambdaKernel final : public KernelObject {
 
   LambdaKernel(const F& lambda, std::vector<const std::type_info*> argument_types, std::source_location where,
                const CaptureUnit* unit)
-      : KernelObject({parameters, &lambda, sizeof(F), &typeid(F), std::move(argument_types), where, unit}), lambda_(lambda) {}
+      : KernelObject({parameters, &lambda, sizeof(F), &typeid(F), std::move(argument_types), where, unit}),
+        lambda_(lambda) {}
 
  private:
   void run_natively(const Argument* arguments, void* result) const override {
     run(arguments, result, std::index_sequence_for<P...>{});
   }
   template <std::size_t... I>
-  void run([[maybe_unused]] const Argument* arguments, [[maybe_unused]] void* result, std::index_sequence<I...>) const {
+  void run([[maybe_unused]] const Argument* arguments, [[maybe_unused]] void* result,
+           std::index_sequence<I...>) const {
     std::tuple<P...> values{from_argument<P>(arguments[I])...};
     if constexpr (std::is_void_v<R>) {
       lambda_(std::get<I>(values)...);
@@ -66,13 +71,15 @@ R returned_parameter([[maybe_unused]] int index, const P&... parameters) {
   const auto look = [&](const auto& parameter) {
     using A = std::remove_cvref_t<decltype(parameter)>;
     if constexpr (is_tensor<A>)
-      if constexpr (std::is_constructible_v<R, const A&> && (access_of<A> != Access::In || access_of<R> == Access::In))
+      if constexpr (std::is_constructible_v<R, const A&> &&
+                    (access_of<A> != Access::In || access_of<R> == Access::In))
         if (!result && (index == number || index == result_is_unknown))
           result.emplace(to_parameter<R>(parameter, std::source_location{}));
     ++number;
   };
   (look(parameters), ...);
-  if (!result) throw InternalError("a kernel returned parameter " + std::to_string(index) + ", which has another type");
+  if (!result)
+    throw InternalError("a kernel returned parameter " + std::to_string(index) + ", which has another type");
   return *result;
 }
 
@@ -115,8 +122,8 @@ class KernelFamily {
       if (node->tag == &tag) return *node->kernel;
     std::vector<const std::type_info*> types;
     if constexpr (Generic<F>) types = {&typeid(P)...};
-    auto fresh = std::make_unique<Node>(
-        Node{&tag, std::make_unique<LambdaKernel<F, R, P...>>(lambda_, std::move(types), where_, unit_), head});
+    auto fresh = std::make_unique<Node>(Node{
+        &tag, std::make_unique<LambdaKernel<F, R, P...>>(lambda_, std::move(types), where_, unit_), head});
     while (!first_.compare_exchange_weak(fresh->next, fresh.get(), std::memory_order_acq_rel)) {
       // Another thread was first: perhaps with the very same types.
       for (Node* node = fresh->next; node != nullptr; node = node->next)
@@ -150,9 +157,9 @@ class Compiled<R(P...)> {
 
   R operator()(detail::Given<P>... arguments,
                std::source_location where = std::source_location::current()) const {
-    return detail::call_with<R>(
-        [&](const detail::Argument* list, void* result) { return kernel_->call(handle_, list, result, where); },
-        arguments.value()...);
+    return detail::call_with<R>([&](const detail::Argument* list,
+                                    void* result) { return kernel_->call(handle_, list, result, where); },
+                                arguments.value()...);
   }
 
  private:
@@ -177,8 +184,8 @@ class TypedKernel {
   }
 
   /// Compiles for arguments like these, or finds the code in a cache, without running it.
-  [[nodiscard]] Compiled<R(P...)> compile(Given<P>... arguments,
-                                          std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] Compiled<R(P...)> compile(
+      Given<P>... arguments, std::source_location where = std::source_location::current()) const {
     KernelObject::Handle handle;
     call_with<void>([&](const Argument* list, void*) { handle = object_->compile(list, where); },
                     arguments.value()...);
@@ -194,7 +201,8 @@ class TypedKernel {
   /// What a target makes of it: "xsimd" (C++), "ir" (as lower), "json".
   [[nodiscard]] std::string emit(std::string_view target, Given<P>... arguments) const {
     std::string text;
-    call_with<void>([&](const Argument* list, void*) { text = object_->emit(target, list); }, arguments.value()...);
+    call_with<void>([&](const Argument* list, void*) { text = object_->emit(target, list); },
+                    arguments.value()...);
     return text;
   }
   /// Of the variable the kernel initialises, else "kernel at file:line".

@@ -2,8 +2,8 @@
 //
 //   pl::set_log_sink([](pl::LogLevel level, std::string_view text) { my_logger(level, text); });
 //
-// The default sink writes to standard error and is made when the first line is written: a call that is answered from
-// the cache makes no logger. Thread-safe; a sink may be called from several threads at once.
+// The default sink writes to standard error and is made when the first line is written: a call that is
+// answered from the cache makes no logger. Thread-safe; a sink may be called from several threads at once.
 #pragma once
 
 #include <cstdint>

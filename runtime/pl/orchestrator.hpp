@@ -1,4 +1,5 @@
-// runtime/pl/orchestrator.hpp -- the two levels above the kernels: pl::DeviceEntry, pl::HostEntry, pl::CompiledProgram.
+// runtime/pl/orchestrator.hpp -- the two levels above the kernels: pl::DeviceEntry, pl::HostEntry,
+// pl::CompiledProgram.
 //
 //   auto device_orch = pl::jit([](auto x, auto y, auto rank) { return scale_by_rank(x, y, rank); });
 //   auto host_orch = pl::jit.host([](pl::Tensor<float, NR, 8, 8> x, pl::Out<pl::Tensor<float, NR, 8, 8>> y) {
@@ -7,10 +8,10 @@
 //   auto program = host_orch.compile(x, y, config);   // every kernel compiled, the plan checked
 //   program(x, y);                                    // each device a thread; returns when all have finished
 //
-// Both run natively, as ordinary C++. A dispatch copies its arguments: views, not what they point to, which must live
-// until the program returns. The first error of any rank stops the others and is thrown on the host; the program stays
-// usable. Thread-safe: a program may run several times at once. Errors: LevelError, PlanError, ConfigError, and what
-// the kernels raise.
+// Both run natively, as ordinary C++. A dispatch copies its arguments: views, not what they point to, which
+// must live until the program returns. The first error of any rank stops the others and is thrown on the
+// host; the program stays usable. Thread-safe: a program may run several times at once. Errors: LevelError,
+// PlanError, ConfigError, and what the kernels raise.
 #pragma once
 
 #include "pl/context.hpp"
@@ -36,9 +37,10 @@ class DispatchResult {
   explicit DispatchResult(R result) : result_(std::move(result)) {}
   [[nodiscard]] const R& get(std::source_location where = std::source_location::current()) const {
     if (!result_)
-      throw LevelError("the result of a dispatch was read in a host orchestrator, where the work is only enqueued; use "
-                       "the tensor that was passed as pl::Out, after the program has returned",
-                       {where.file_name(), where.line(), where.column()});
+      throw LevelError(
+          "the result of a dispatch was read in a host orchestrator, where the work is only enqueued; use "
+          "the tensor that was passed as pl::Out, after the program has returned",
+          {where.file_name(), where.line(), where.column()});
     return *result_;
   }
   operator const R&() const { return get(); }  // NOLINT(google-explicit-constructor): stands for the result
@@ -76,8 +78,12 @@ class DeviceLambda {
     std::array<Argument, sizeof...(P) + 1> arguments;
     [[maybe_unused]] std::size_t number = 0;
     (to_argument(parameters, arguments[number++]), ...);
-    const Dispatch request{shared_.get(), definition_, parameter_infos<P...>, arguments.data(),
-                           device != nullptr ? device->where : where, device != nullptr,
+    const Dispatch request{shared_.get(),
+                           definition_,
+                           parameter_infos<P...>,
+                           arguments.data(),
+                           device != nullptr ? device->where : where,
+                           device != nullptr,
                            device != nullptr ? device->index : 0};
     const auto later = [&]() -> std::function<void()> {
       return [lambda = shared_, values = std::tuple<P...>(parameters...)]() mutable {
@@ -90,7 +96,8 @@ class DeviceLambda {
     } else {
       std::optional<std::remove_cvref_t<R>> result;
       const bool ran = dispatch(
-          request, [&] { std::apply([&](P&... each) { result.emplace((*shared_)(each...)); }, values); }, later);
+          request, [&] { std::apply([&](P&... each) { result.emplace((*shared_)(each...)); }, values); },
+          later);
       if (ran && result) return DispatchResult<std::remove_cvref_t<R>>(*std::move(result));
       return {};
     }
@@ -127,9 +134,10 @@ class GenericDeviceEntry {
   template <class... A>
   auto operator()(A&&... arguments) const {
     if constexpr ((std::is_same_v<std::remove_cvref_t<A>, pld::DeviceArgument> || ...)) {
-      static_assert(std::is_same_v<std::remove_cvref_t<std::tuple_element_t<sizeof...(A) - 1, std::tuple<A...>>>,
-                                   pld::DeviceArgument>,
-                    "pld::device = r stands behind the arguments");
+      static_assert(
+          std::is_same_v<std::remove_cvref_t<std::tuple_element_t<sizeof...(A) - 1, std::tuple<A...>>>,
+                         pld::DeviceArgument>,
+          "pld::device = r stands behind the arguments");
       return split(std::make_index_sequence<sizeof...(A) - 1>{}, std::forward_as_tuple(arguments...));
     } else {
       using R = std::invoke_result_t<const F&, Parameter<A>&...>;
@@ -177,13 +185,11 @@ class HostLambda {
         parameters...);
   }
   template <class... P>
-  void run(const std::shared_ptr<Program>& program, const RunConfig* config, const std::source_location& where,
-           const P&... parameters) const {
-    with_body(
-        [&](const std::function<void()>& body, const ProgramArguments& with) {
-          run_program(program, body, with, config, where);
-        },
-        parameters...);
+  void run(const std::shared_ptr<Program>& program, const RunConfig* config,
+           const std::source_location& where, const P&... parameters) const {
+    with_body([&](const std::function<void()>& body,
+                  const ProgramArguments& with) { run_program(program, body, with, config, where); },
+              parameters...);
   }
   /// As compile, but once for arguments and configurations that are alike.
   template <class... P>
@@ -224,15 +230,17 @@ class HostLambda {
 
 }  // namespace detail
 
-/// A host orchestrator with every kernel compiled and its plan checked. Call it with arguments of the dtypes and
-/// extents it was compiled for; extents that are `pl::dynamic` may differ.
+/// A host orchestrator with every kernel compiled and its plan checked. Call it with arguments of the dtypes
+/// and extents it was compiled for; extents that are `pl::dynamic` may differ.
 template <class F, class... P>
 class CompiledProgram {
  public:
-  CompiledProgram(std::shared_ptr<const detail::HostLambda<F>> lambda, std::shared_ptr<detail::Program> program)
+  CompiledProgram(std::shared_ptr<const detail::HostLambda<F>> lambda,
+                  std::shared_ptr<detail::Program> program)
       : lambda_(std::move(lambda)), program_(std::move(program)) {}
 
-  void operator()(detail::Given<P>... arguments, std::source_location where = std::source_location::current()) const {
+  void operator()(detail::Given<P>... arguments,
+                  std::source_location where = std::source_location::current()) const {
     lambda_->run(program_, nullptr, where, arguments.value()...);
   }
   /// `config` must be what it was compiled for: ConfigError with both otherwise.
@@ -258,21 +266,24 @@ class TypedHostEntry {
   TypedHostEntry(F lambda, std::source_location where)
       : lambda_(std::make_shared<const HostLambda<F>>(std::move(lambda), where)) {}
 
-  [[nodiscard]] CompiledProgram<F, P...> compile(Given<P>... arguments,
-                                                 std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] CompiledProgram<F, P...> compile(
+      Given<P>... arguments, std::source_location where = std::source_location::current()) const {
     return {lambda_, lambda_->compile(nullptr, where, arguments.value()...)};
   }
-  [[nodiscard]] CompiledProgram<F, P...> compile(Given<P>... arguments, const RunConfig& config,
-                                                 std::source_location where = std::source_location::current()) const {
+  [[nodiscard]] CompiledProgram<F, P...> compile(
+      Given<P>... arguments, const RunConfig& config,
+      std::source_location where = std::source_location::current()) const {
     return {lambda_, lambda_->compile(&config, where, arguments.value()...)};
   }
   /// Compiles where nothing that fits was compiled before, then runs.
   void operator()(Given<P>... arguments, std::source_location where = std::source_location::current()) const {
-    lambda_->run(lambda_->compiled(nullptr, where, arguments.value()...), nullptr, where, arguments.value()...);
+    lambda_->run(lambda_->compiled(nullptr, where, arguments.value()...), nullptr, where,
+                 arguments.value()...);
   }
   void operator()(Given<P>... arguments, const RunConfig& config,
                   std::source_location where = std::source_location::current()) const {
-    lambda_->run(lambda_->compiled(&config, where, arguments.value()...), &config, where, arguments.value()...);
+    lambda_->run(lambda_->compiled(&config, where, arguments.value()...), &config, where,
+                 arguments.value()...);
   }
 
  private:
@@ -291,16 +302,17 @@ class GenericHostEntry {
   /// `compile(args…[, config])`
   template <class... A>
   [[nodiscard]] auto compile(A&&... arguments) const {
-    return apply(std::forward_as_tuple(arguments...), [&](const RunConfig* config, const auto&... parameters) {
-      return CompiledProgram<F, std::remove_cvref_t<decltype(parameters)>...>(
-          lambda_, lambda_->compile(config, std::source_location{}, parameters...));
-    });
+    return apply(std::forward_as_tuple(arguments...),
+                 [&](const RunConfig* config, const auto&... parameters) {
+                   return CompiledProgram<F, std::remove_cvref_t<decltype(parameters)>...>(
+                       lambda_, lambda_->compile(config, std::source_location{}, parameters...));
+                 });
   }
   template <class... A>
   void operator()(A&&... arguments) const {
     apply(std::forward_as_tuple(arguments...), [&](const RunConfig* config, const auto&... parameters) {
-      lambda_->run(lambda_->compiled(config, std::source_location{}, parameters...), config, std::source_location{},
-                   parameters...);
+      lambda_->run(lambda_->compiled(config, std::source_location{}, parameters...), config,
+                   std::source_location{}, parameters...);
     });
   }
 
@@ -309,14 +321,16 @@ class GenericHostEntry {
   template <class... A, class Use>
   static auto apply(const std::tuple<A...>& arguments, Use&& use) {
     if constexpr ((std::is_same_v<std::remove_cvref_t<A>, RunConfig> || ...))
-      return split(std::make_index_sequence<sizeof...(A) - 1>{}, arguments, &std::get<sizeof...(A) - 1>(arguments), use);
+      return split(std::make_index_sequence<sizeof...(A) - 1>{}, arguments,
+                   &std::get<sizeof...(A) - 1>(arguments), use);
     else
       return split(std::index_sequence_for<A...>{}, arguments, nullptr, use);
   }
   template <std::size_t... I, class Arguments, class Use>
-  static auto split(std::index_sequence<I...>, const Arguments& arguments, const RunConfig* config, Use& use) {
-    return use(config, to_parameter<Parameter<std::tuple_element_t<I, Arguments>>>(std::get<I>(arguments),
-                                                                                   std::source_location{})...);
+  static auto split(std::index_sequence<I...>, const Arguments& arguments, const RunConfig* config,
+                    Use& use) {
+    return use(config, to_parameter<Parameter<std::tuple_element_t<I, Arguments>>>(
+                           std::get<I>(arguments), std::source_location{})...);
   }
   std::shared_ptr<const HostLambda<F>> lambda_;
 };
@@ -334,8 +348,8 @@ struct HostCalls<F, false> {
 
 }  // namespace detail
 
-/// What `pl::jit(λ)` returns: dispatched by a host orchestrator as `entry(args…, pld::device = r)`; called from
-/// ordinary C++ it runs on device 0 and returns when its tasks are done.
+/// What `pl::jit(λ)` returns: dispatched by a host orchestrator as `entry(args…, pld::device = r)`; called
+/// from ordinary C++ it runs on device 0 and returns when its tasks are done.
 template <class F>
 class DeviceEntry : public detail::DeviceCalls<F>::type {
   using Base = typename detail::DeviceCalls<F>::type;

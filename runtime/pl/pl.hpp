@@ -11,8 +11,11 @@
 #pragma once
 
 #include "pl/array.hpp"
+#include "pl/context.hpp"
 #include "pl/dynamic.hpp"
 #include "pl/error.hpp"
+#include "pl/jit.hpp"
+#include "pl/log.hpp"
 #include "pl/memory.hpp"
 #include "pl/operators.hpp"
 #include "pl/ops.hpp"

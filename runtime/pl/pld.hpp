@@ -14,8 +14,8 @@ namespace pld {
 
 namespace detail {
 
-/// The number of a device and the place where it was written: a constructor can take a default argument that the
-/// assignment operator of `pld::device = r` cannot.
+/// The number of a device and the place where it was written: a constructor can take a default argument that
+/// the assignment operator of `pld::device = r` cannot.
 struct DeviceIndex {
   template <class A>
     requires(std::integral<A> || std::same_as<A, Rank>)

@@ -11,11 +11,14 @@
 
 namespace pld {
 
-/// The number of one rank, 0 to world size - 1. Converts to int; the type tells the plan checks that it is a rank.
+/// The number of one rank, 0 to world size - 1. Converts to int; the type tells the plan checks that it is a
+/// rank.
 class Rank {
  public:
   constexpr explicit Rank(int value) : value_(value) {}
-  constexpr operator int() const { return value_; }  // NOLINT(google-explicit-constructor): a rank is a number
+  constexpr operator int() const {
+    return value_;
+  }  // NOLINT(google-explicit-constructor): a rank is a number
   [[nodiscard]] constexpr int value() const { return value_; }
 
  private:
@@ -36,7 +39,8 @@ class WorldSize {
 /// The number of devices of the program, in its host orchestrator. Elsewhere: pl::LevelError.
 [[nodiscard]] WorldSize world_size(std::source_location where = std::source_location::current());
 
-/// Always pl::LevelError: the host loops over all ranks and has none itself; a device is told its rank by argument.
+/// Always pl::LevelError: the host loops over all ranks and has none itself; a device is told its rank by
+/// argument.
 int rank(std::source_location where = std::source_location::current());
 
 class RankRange {

@@ -3,8 +3,8 @@
 
 namespace pl {
 
-/// True while `compile` runs the orchestrators once to record their plan: kernels are compiled and do not run, so an
-/// orchestrator must not use their results there. Thread-safe.
+/// True while `compile` runs the orchestrators once to record their plan: kernels are compiled and do not
+/// run, so an orchestrator must not use their results there. Thread-safe.
 [[nodiscard]] bool recording();
 
 }  // namespace pl

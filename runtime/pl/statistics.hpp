@@ -18,15 +18,15 @@ struct SpecialisationStatistics {
   std::string location;   ///< "file:line" of its definition
   std::string signature;  ///< "float[8, 8], out float[8, 8], int32"
   Origin origin = Origin::Compiled;
-  double seconds = 0;     ///< from the call to the code being ready
+  double seconds = 0;  ///< from the call to the code being ready
 };
 
 struct Statistics {
-  std::uint64_t memory_hits = 0;  ///< calls and compile requests answered from memory
-  std::uint64_t disk_hits = 0;    ///< specialisations loaded from the disk cache
-  std::uint64_t misses = 0;       ///< specialisations that no cache held
-  std::uint64_t compiles = 0;     ///< compilations that succeeded
-  std::uint64_t eager_calls = 0;  ///< kernel calls that ran the lambda natively
+  std::uint64_t memory_hits = 0;    ///< calls and compile requests answered from memory
+  std::uint64_t disk_hits = 0;      ///< specialisations loaded from the disk cache
+  std::uint64_t misses = 0;         ///< specialisations that no cache held
+  std::uint64_t compiles = 0;       ///< compilations that succeeded
+  std::uint64_t eager_calls = 0;    ///< kernel calls that ran the lambda natively
   std::uint64_t bytes_read = 0;     ///< from the disk cache
   std::uint64_t bytes_written = 0;  ///< to the disk cache
   double specialise_seconds = 0;

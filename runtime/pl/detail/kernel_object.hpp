@@ -1,7 +1,7 @@
 // runtime/pl/detail/kernel_object.hpp -- a kernel without its C++ type: what dispatch works on.
 //
-// Private: included by pl/kernel.hpp. One object per kernel and, for a generic lambda, per list of parameter types.
-// Thread-safe: any number of threads may call one object.
+// Private: included by pl/kernel.hpp. One object per kernel and, for a generic lambda, per list of parameter
+// types. Thread-safe: any number of threads may call one object.
 #pragma once
 
 #include "pl/detail/parameter.hpp"
@@ -41,8 +41,9 @@ class KernelObject {
   KernelObject(const KernelObject&) = delete;
   KernelObject& operator=(const KernelObject&) = delete;
 
-  /// Runs the kernel, natively or compiled, as the calling thread's level and context say. Returns the number of the
-  /// parameter that the lambda returns, or one of the constants above. `where`: of the call; line 0 if unknown.
+  /// Runs the kernel, natively or compiled, as the calling thread's level and context say. Returns the number
+  /// of the parameter that the lambda returns, or one of the constants above. `where`: of the call; line 0 if
+  /// unknown.
   int call(const Argument* arguments, void* result, const std::source_location& where);
 
   /// A specialisation held by a `pl::Compiled`, with the context it belongs to.

@@ -1,5 +1,5 @@
-// runtime/pl/detail/parameter.hpp -- the parameters of kernels and orchestrators: what they are, how arguments become
-// them.
+// runtime/pl/detail/parameter.hpp -- the parameters of kernels and orchestrators: what they are, how
+// arguments become them.
 //
 // Private: included by the kernel and orchestrator headers.
 #pragma once
@@ -94,7 +94,8 @@ constexpr ParameterInfo parameter_info() {
     info.extents = Annotation::extents;
     info.names = Annotation::names;
   } else {
-    static_assert(is_scalar<P>, "a parameter is a pl::Tensor, pl::Out, pl::InOut, pl::Scalar, pl::Const or a number");
+    static_assert(is_scalar<P>,
+                  "a parameter is a pl::Tensor, pl::Out, pl::InOut, pl::Scalar, pl::Const or a number");
     info.constant = is_const_parameter<P>;
     info.is_rank = std::is_same_v<P, pld::Rank>;
     info.dtype = trilith::codegen::dtype_of<scalar_value_t<P>>;
@@ -168,7 +169,8 @@ P from_argument(const Argument& argument) {
   }
 }
 
-/// A parameter of a non-generic call operator: takes whatever fits, so that a defaulted source location can follow.
+/// A parameter of a non-generic call operator: takes whatever fits, so that a defaulted source location can
+/// follow.
 template <class P>
 class Given {
  public:

@@ -29,8 +29,9 @@ struct Dispatch {
   int device;
 };
 
-/// Runs `body` on the calling thread at device level when this is ordinary C++ or a program is recorded, and returns
-/// true; enqueues `later()` on the rank's device when a program runs, and returns false. LevelError elsewhere.
+/// Runs `body` on the calling thread at device level when this is ordinary C++ or a program is recorded, and
+/// returns true; enqueues `later()` on the rank's device when a program runs, and returns false. LevelError
+/// elsewhere.
 bool dispatch(const Dispatch& dispatch, const std::function<void()>& body,
               const std::function<std::function<void()>()>& later);
 
@@ -39,16 +40,18 @@ struct ProgramArguments {
   std::span<const ParameterInfo> parameters;
   const Argument* arguments;
 };
-/// Runs `host` once in recording; every kernel it reaches is compiled and the plan is checked. `config`: null for the
-/// calling thread's context.
-[[nodiscard]] std::shared_ptr<Program> compile_program(const std::function<void()>& host, const ProgramArguments& with,
-                                                       const RunConfig* config, const std::source_location& definition,
+/// Runs `host` once in recording; every kernel it reaches is compiled and the plan is checked. `config`: null
+/// for the calling thread's context.
+[[nodiscard]] std::shared_ptr<Program> compile_program(const std::function<void()>& host,
+                                                       const ProgramArguments& with, const RunConfig* config,
+                                                       const std::source_location& definition,
                                                        const std::source_location& where);
 /// Runs it. `config`, where not null, must be what it was compiled for: ConfigError with both otherwise.
 void run_program(const std::shared_ptr<Program>& program, const std::function<void()>& host,
                  const ProgramArguments& with, const RunConfig* config, const std::source_location& where);
 /// Are these the arguments' dtypes and extents, and the configuration, that it was compiled for?
-[[nodiscard]] bool compiled_for(const Program& program, const ProgramArguments& with, const RunConfig* config);
+[[nodiscard]] bool compiled_for(const Program& program, const ProgramArguments& with,
+                                const RunConfig* config);
 [[nodiscard]] std::string plan_of(const Program& program);
 [[nodiscard]] Statistics statistics_of(const Program& program);
 
