@@ -1,0 +1,56 @@
+// trilith/kernel.hpp -- what emitted kernels need of the ABI: scalar slots, faults, scratch memory.
+#pragma once
+
+#include "compare.hpp"
+#include "memory.hpp"
+
+#include <pl/abi.hpp>
+
+namespace trilith::device {
+
+/// The value in a scalar slot.
+template <class T>
+TRILITH_INLINE T scalar(const pl::abi::Args* args, int slot) {
+  T value;
+  __builtin_memcpy(&value, args->scalars + slot, sizeof value);
+  return value;
+}
+
+/// Reports a fault; the kernel returns the result.
+inline __attribute__((noinline, cold)) std::int32_t fault(const pl::abi::Services* services,
+                                                          pl::abi::FaultCode code, const char* file,
+                                                          std::uint32_t line, std::uint32_t column,
+                                                          const char* what, std::int64_t given,
+                                                          std::int64_t expected) {
+  const pl::abi::Fault report{code, line, column, file, what, given, expected};
+  services->fault(services->context, &report);
+  return code;
+}
+
+/// The region [offset, offset + size) does not lie in [0, extent).
+TRILITH_INLINE bool outside(std::int64_t offset, std::int64_t size, std::int64_t extent) {
+  return offset < 0 || size < 0 || offset > extent - size;
+}
+
+/// Memory that lasts until the kernel returns and grows when a later use in a loop needs more.
+template <class T>
+struct Scratch {
+  T* data = nullptr;
+  std::int64_t capacity = 0;
+
+  bool reserve(const pl::abi::Services* services, std::int64_t elements) {
+    if (elements <= capacity) return true;
+    data = static_cast<T*>(
+        services->scratch(services->context, static_cast<std::uint64_t>(elements) * sizeof(T)));
+    capacity = data == nullptr ? 0 : elements;
+    return data != nullptr;
+  }
+};
+
+/// True for the elements before n; n may lie above N.
+template <int N>
+TRILITH_INLINE Mask<N> first_lanes(int n) {
+  return {static_cast<typename Mask<N>::Bits>(native::first_bits(n, N))};
+}
+
+}  // namespace trilith::device

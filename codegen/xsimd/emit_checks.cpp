@@ -1,0 +1,80 @@
+// Run-time checks: what specialisation could not prove is tested before memory is touched.
+#include "codegen/error.hpp"
+#include "codegen/xsimd/context.hpp"
+
+namespace trilith::codegen::xsimd {
+
+void Context::fault_if(const std::string& condition, std::string_view code, const SourceLocation& location,
+                       const std::string& what, const std::string& given, const std::string& expected) {
+  const std::string file = location.file < kernel.files.size() ? kernel.files[location.file] : "";
+  out.open("if (" + condition + ")");
+  out.line("return device::fault(services, " + std::string(code) + ", " + quoted(file) + ", " +
+           std::to_string(location.line) + ", " + std::to_string(location.column) + ", " + quoted(what) +
+           ", " + given + ", " + expected + ");");
+  out.indent(-1);
+}
+
+namespace {
+
+void check_region(Context& context, const Statement& statement) {
+  const fuse::Region region = fuse::region_of(context.kernel, statement);
+  const std::vector<Dim>& extents = context.kernel.variables[region.tensor].type.shape;
+  for (std::size_t axis = 0; axis < region.shape.size(); ++axis) {
+    const Expr& offset = region.offsets->operands[axis];
+    const Dim &shape = region.shape[axis], &extent = extents[axis];
+    if (offset.is_constant()) {
+      const bool whole = offset.value.as_int64() == 0 && shape == extent;
+      if (whole || (shape.is_constant() && extent.is_constant())) continue;
+    }
+    const std::string at = context.index(offset), size = context.dim(shape), limit = context.dim(extent);
+    const bool store = statement.value.op == Op::Store;
+    context.fault_if("device::outside(" + at + ", " + size + ", " + limit + ")", "pl::abi::fault_range",
+                     statement.location,
+                     std::string(store ? "store to " : "load of ") +
+                         context.kernel.variables[region.tensor].name + ", axis " + std::to_string(axis) +
+                         ": end of the region, extent of the tensor",
+                     at + " + " + size, limit);
+  }
+}
+
+void check_full(Context& context, const Statement& statement) {
+  for (std::size_t axis = 0; axis < statement.value.type.shape.size(); ++axis) {
+    const Dim& dim = statement.value.type.shape[axis];
+    if (dim.is_constant() || context.kernel.variables[dim.variable].kind == VariableKind::Extent) continue;
+    context.fault_if(context.dim(dim) + " < 0", "pl::abi::fault_shape", statement.location,
+                     "extent of the tile, axis " + std::to_string(axis), context.dim(dim), "0");
+  }
+}
+
+void check_operands(Context& context, const Statement& statement) {
+  const Expr& value = statement.value;
+  for (const Expr& operand : value.operands) {
+    if (!operand.type.is_tile() || operation(value.op).group == Group::RowReduce ||
+        operation(value.op).group == Group::ColReduce)
+      continue;
+    const std::vector<Dim>&shape = operand.type.shape, &result = value.type.shape;
+    for (std::size_t back = 1; back <= shape.size(); ++back) {
+      const Dim &given = shape[shape.size() - back], &expected = result[result.size() - back];
+      if (given == expected || given.is(1)) continue;
+      context.fault_if(context.dim(given) + " != " + context.dim(expected), "pl::abi::fault_shape",
+                       statement.location,
+                       std::string(operation(value.op).name) + ": extents of its operands along axis " +
+                           std::to_string(result.size() - back),
+                       context.dim(given), context.dim(expected));
+    }
+  }
+}
+
+}  // namespace
+
+void Context::check(const Statement& statement) {
+  switch (statement.value.op) {
+    case Op::Load:
+    case Op::Store: return check_region(*this, statement);
+    case Op::Full: return check_full(*this, statement);
+    case Op::Variable: return;
+    default: return check_operands(*this, statement);
+  }
+}
+
+}  // namespace trilith::codegen::xsimd

@@ -1,0 +1,232 @@
+// One pass over the last axis: vectors of N elements, several accumulators where it reduces, and a partial
+// vector for the rest of the row.
+#include "codegen/error.hpp"
+#include "codegen/xsimd/nest.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace trilith::codegen::xsimd {
+
+using fuse::Operand;
+using fuse::Root;
+using fuse::Stage;
+using fuse::Value;
+using fuse::ValueId;
+using fuse::ValueKind;
+
+namespace {
+
+Constant lowest(DType dtype) {
+  switch (dtype) {
+    case DType::Float32: return Constant::of(-std::numeric_limits<float>::infinity());
+    case DType::Float64: return Constant::of(-std::numeric_limits<double>::infinity());
+    case DType::Int32: return Constant::of(std::numeric_limits<std::int32_t>::min());
+    default: return Constant::of(std::numeric_limits<std::int64_t>::min());
+  }
+}
+Constant highest(DType dtype) {
+  switch (dtype) {
+    case DType::Float32: return Constant::of(std::numeric_limits<float>::infinity());
+    case DType::Float64: return Constant::of(std::numeric_limits<double>::infinity());
+    case DType::Int32: return Constant::of(std::numeric_limits<std::int32_t>::max());
+    default: return Constant::of(std::numeric_limits<std::int64_t>::max());
+  }
+}
+Constant number(DType dtype, int value) {
+  switch (dtype) {
+    case DType::Float32: return Constant::of(static_cast<float>(value));
+    case DType::Float64: return Constant::of(static_cast<double>(value));
+    case DType::Int32: return Constant::of(static_cast<std::int32_t>(value));
+    default: return Constant::of(static_cast<std::int64_t>(value));
+  }
+}
+
+/// Bodies above this keep the core busy without help; below, loads want several vectors in flight.
+constexpr int cheap_body = 12;
+
+}  // namespace
+
+Reduction reduction_of(const Expr& expression) {
+  const DType dtype = expression.type.dtype;
+  switch (expression.op) {
+    case Op::RowSum:
+    case Op::ColSum: return {"add", "reduce_add", number(dtype, 0), false};
+    case Op::RowMean:
+    case Op::ColMean: return {"add", "reduce_add", number(dtype, 0), true};
+    case Op::RowProd:
+    case Op::ColProd: return {"mul", "reduce_mul", number(dtype, 1), false};
+    case Op::RowMax:
+    case Op::ColMax: return {"maximum", "reduce_max", lowest(dtype), false};
+    case Op::RowMin:
+    case Op::ColMin: return {"minimum", "reduce_min", highest(dtype), false};
+    default: throw pl::InternalError("emitter: no lowering of " + std::string(operation(expression.op).name));
+  }
+}
+
+std::string NestEmitter::splat(DType dtype, const std::string& scalar) const {
+  if (dtype == DType::Bool) return "device::splat_mask<N>(" + scalar + ")";
+  return "device::splat<" + type_name(dtype) + ", N>(" + scalar + ")";
+}
+
+std::string NestEmitter::vector_operand(const Operand& operand) {
+  if (operand.value < 0) return splat(operand.scalar->type.dtype, c_.scalar(*operand.scalar));
+  if (varies(operand.value)) return name_of(operand.value);
+  return splat(value(operand.value).dtype, name_of(operand.value));
+}
+
+int NestEmitter::cost_of(const Stage& stage) const {
+  int cost = 0;
+  for (const ValueId id : stage.values) {
+    int own = value(id).cost;
+    for (const Operand& operand : value(id).operands)
+      if (operand.value >= 0) own -= std::min(own, value(operand.value).cost);
+    cost += buffered_[id] || from_memory(id) ? 1 : std::max(own, 1);
+  }
+  return cost;
+}
+
+void NestEmitter::vector_value(ValueId id, const Place& place) {
+  const Value& of = value(id);
+  const bool mask = of.dtype == DType::Bool;
+  const std::string type = type_name(of.dtype);
+  std::string text;
+  if (buffered_[id]) {
+    const std::string from = "(" + row_buffers_.at(id) + " + " + place.at + ")";
+    text = mask ? "device::load_mask<N>" + from : "device::load<" + type + ", N>" + from;
+  } else if (from_memory(id)) {
+    const Stream& stream = reads_.at(id);
+    const std::string from = pointer(stream, place.at);
+    const std::string kind = std::string(mask ? "load_mask" : "load");
+    const std::string template_arguments = mask ? "<N>(" : "<" + type + ", N>(";
+    if (stream.inner.is(0))
+      text = splat(of.dtype, "*(" + from + ")");
+    else if (!stream.inner.is(1))
+      text = "device::" + kind + "_strided" + template_arguments + from + ", " + stream.inner.text() +
+             (place.count.empty() ? ")" : ", " + place.count + ")");
+    else if (!place.count.empty())
+      text = "device::" + kind + "_partial" + template_arguments + from + ", " + place.count + ")";
+    else
+      text = "device::" + kind + template_arguments + from + ")";
+  } else if (of.kind == ValueKind::Full) {
+    text = splat(of.dtype, c_.scalar(*of.operands[0].scalar));
+  } else if (of.kind == ValueKind::ColReduce) {
+    text = "device::load<" + type + ", N>(" + accumulators_.at(id) + " + " + place.at + ")";
+    if (reduction_of(*of.expr).mean)
+      text = "device::div(" + text + ", " +
+             splat(of.dtype, "static_cast<" + type + ">(" + c_.dim(nest_.rows) + ")") + ")";
+  } else {
+    std::vector<std::string> operands;
+    for (const Operand& operand : of.operands) operands.push_back(vector_operand(operand));
+    text = c_.call(*of.expr, operands);
+  }
+  c_.out.line("const auto " + name_of(id) + " = " + text + ";");
+}
+
+void NestEmitter::vector_root(const Root& root, const Place& place) {
+  const Stream& stream = writes_.at(&root);
+  const bool mask = stream.dtype == DType::Bool;
+  const std::string kind = mask ? "device::store_mask" : "device::store";
+  const std::string to = pointer(stream, place.at), name = name_of(root.value);
+  if (stream.inner.is(1) || stream.inner.is(0)) {
+    if (place.count.empty() && stream.inner.is(1))
+      c_.out.line(kind + "(" + to + ", " + name + ");");
+    else
+      c_.out.line(kind + "_partial(" + to + ", " + name + ", " + (stream.inner.is(0) ? "1" : place.count) +
+                  ");");
+  } else {
+    c_.out.line(kind + "_strided(" + to + ", " + stream.inner.text() + ", " + name +
+                (place.count.empty() ? ");" : ", " + place.count + ");"));
+  }
+}
+
+void NestEmitter::accumulate(ValueId id, const Place& place) {
+  const Reduction reduction = reduction_of(*value(id).expr);
+  const Operand& operand = value(id).operands[0];
+  const std::string accumulator = accumulators_.at(id) + place.accumulator;
+  std::string text = vector_operand(operand);
+  if (!place.count.empty())
+    text = "device::where(device::first_lanes<N>(" + place.count + "), " + text + ", " +
+           splat(value(id).dtype, literal(reduction.neutral)) + ")";
+  c_.out.line(accumulator + " = device::" + reduction.combine + "(" + accumulator + ", " + text + ");");
+}
+
+void NestEmitter::body(const Stage& stage, const Place& place) {
+  for (const ValueId id : stage.values) vector_value(id, place);
+  for (const ValueId id : stage.row_buffered)
+    c_.out.line(std::string(value(id).dtype == DType::Bool ? "device::store_mask(" : "device::store(") +
+                row_buffers_.at(id) + " + " + place.at + ", " + name_of(id) + ");");
+  for (const ValueId id : stage.reductions) accumulate(id, place);
+  for (const Root& root : stage.roots) vector_root(root, place);
+}
+
+void NestEmitter::accumulators(const Stage& stage, int count) {
+  for (const ValueId id : stage.reductions) {
+    const std::string name = accumulators_[id] = c_.names.fresh(name_of(id) + "_lanes");
+    const std::string neutral = splat(value(id).dtype, literal(reduction_of(*value(id).expr).neutral));
+    if (count == 1) {
+      c_.out.line("auto " + name + " = " + neutral + ";");
+      continue;
+    }
+    std::string all = neutral;
+    for (int i = 1; i < count; ++i) all += ", " + name + "[0]";
+    c_.out.line("device::Vec<" + type_name(value(id).dtype) + ", N> " + name + "[" + std::to_string(count) +
+                "] = {" + all + "};");
+  }
+}
+
+void NestEmitter::finish_reductions(const Stage& stage, int count) {
+  for (const ValueId id : stage.reductions) {
+    const Reduction reduction = reduction_of(*value(id).expr);
+    const std::string type = type_name(value(id).dtype),
+                      combine = std::string("device::") + reduction.combine;
+    std::string total = accumulators_.at(id);
+    if (count == 2) total = combine + "(" + total + "[0], " + total + "[1])";
+    if (count == 4)
+      total = combine + "(" + combine + "(" + total + "[0], " + total + "[1]), " + combine + "(" + total +
+              "[2], " + total + "[3]))";
+    std::string text = std::string("device::") + reduction.across + "(" + total + ")";
+    if (reduction.mean) text = "device::div(" + text + ", static_cast<" + type + ">(" + inner_.text() + "))";
+    c_.out.line("const " + type + " " + name_of(id) + " = " + text + ";");
+  }
+}
+
+void NestEmitter::pass(const Stage& stage) {
+  const bool reduces = !stage.reductions.empty();
+  const bool cheap = cost_of(stage) <= cheap_body;
+  const std::int64_t fewest = fewest_lanes(narrowest_), most = most_lanes(narrowest_);
+  int count = reduces && cheap ? 4 : 1;
+  if (inner_.is_constant())
+    while (count > 1 && count * most > inner_.factor) count /= 2;
+  accumulators(stage, count);
+
+  const std::string extent = inner_.text(), step = count == 1 ? "N" : std::to_string(count) + " * N";
+  const bool whole = !inner_.is_constant() || inner_.factor >= count * fewest;
+  const bool rest = !inner_.is_constant() || inner_.factor % (count * most) != 0;
+  c_.out.open("{");
+  if (rest) c_.out.line("std::int64_t j = 0;");
+  if (whole) {
+    if (!reduces && cheap && !(inner_.is_constant() && inner_.factor <= 4 * most))
+      c_.out.line("#pragma clang loop unroll_count(4)");
+    c_.out.open(rest ? "for (; j + " + step + " <= " + extent + "; j += " + step + ") {"
+                     : "for (std::int64_t j = 0; j < " + extent + "; j += " + step + ") {");
+    if (count == 1) {
+      body(stage, {"j", "", ""});
+    } else {
+      c_.out.open("for (int u = 0; u < " + std::to_string(count) + "; ++u) {");
+      body(stage, {"j + u * N", "", "[u]"});
+      c_.out.close();
+    }
+    c_.out.close();
+  }
+  if (rest) {
+    c_.out.open(count == 1 ? "if (j < " + extent + ") {" : "for (; j < " + extent + "; j += N) {");
+    c_.out.line("const int n = static_cast<int>(" + extent + " - j);");
+    body(stage, {"j", "n", count == 1 ? "" : "[0]"});
+    c_.out.close();
+  }
+  c_.out.close();
+  finish_reductions(stage, count);
+}
+
+}  // namespace trilith::codegen::xsimd

@@ -1,0 +1,42 @@
+// codegen/xsimd/writer.hpp -- indented text, and names that clash with nothing.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace trilith::codegen::xsimd {
+
+class Writer {
+ public:
+  void line(std::string_view text) {
+    if (!text.empty() && text.front() != '#') text_.append(static_cast<std::size_t>(depth_) * 2, ' ');
+    text_.append(text).push_back('\n');
+  }
+  void open(std::string_view text) {
+    line(text);
+    ++depth_;
+  }
+  void close(std::string_view text = "}") {
+    --depth_;
+    line(text);
+  }
+  void indent(int by) { depth_ += by; }
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+  int depth_ = 0;
+};
+
+/// Gives every name once. A hint that is no C++ identifier, is a keyword or is taken gets a suffix.
+class Names {
+ public:
+  Names();
+  [[nodiscard]] std::string fresh(std::string_view hint);
+
+ private:
+  std::set<std::string, std::less<>> taken_;
+};
+
+}  // namespace trilith::codegen::xsimd
