@@ -102,8 +102,8 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
   out.line("");
   out.line("namespace device = trilith::device;");
   out.line("");
-  out.line("extern \"C\" std::int32_t " + emitted.symbol + "([[maybe_unused]] const pl::abi::Args* args,");
-  out.open("                         [[maybe_unused]] const pl::abi::Services* services) {");
+  out.open("extern \"C\" std::int32_t " + emitted.symbol +
+           "(const pl::abi::Args* args, const pl::abi::Services* services) {");
   tensor_arguments(context, out);
   scalar_arguments(context, out);
   for (const std::string& declaration : context.declarations) out.line(declaration);

@@ -43,7 +43,7 @@ void NestEmitter::column_nest() {
 
 void NestEmitter::column_body(const std::string& columns) {
   const Stage& stage = nest_.stages[0];
-  c_.out.open("for (std::int64_t j = 0; j < " + columns + "; j += N) {");
+  c_.out.open("for (std::int64_t j = 0; j < " + columns + "; j += W) {");
   for (const ValueId id : stage.reductions)
     c_.out.line("device::store(" + accumulators_.at(id) + " + j, " +
                 splat(value(id).dtype, literal(reduction_of(*value(id).expr).neutral)) + ");");
@@ -87,26 +87,28 @@ void NestEmitter::column_loop(const std::string& columns, const Stage& stage, bo
     for (const ValueId id : stage.reductions) {
       const std::string sum = accumulators_.at(id) + " + j";
       c_.out.line("device::store(" + sum + ", device::" + reduction_of(*value(id).expr).combine +
-                  "(device::load<" + type_name(value(id).dtype) + ", N>(" + sum + "), " +
+                  "(device::load<" + type_name(value(id).dtype) + ", W>(" + sum + "), " +
                   vector_operand(value(id).operands[0]) + "));");
     }
     for (const Root& root : stage.roots) vector_root(root, place);
   };
-  c_.out.open("{");
-  if (rest) c_.out.line("std::int64_t j = 0;");
+  if (rest) {
+    c_.out.open("{");
+    c_.out.line("std::int64_t j = 0;");
+  }
   if (whole) {
-    c_.out.open(rest ? "for (; j + N <= " + columns + "; j += N) {"
-                     : "for (std::int64_t j = 0; j < " + columns + "; j += N) {");
+    c_.out.open(rest ? "for (; j + W <= " + columns + "; j += W) {"
+                     : "for (std::int64_t j = 0; j < " + columns + "; j += W) {");
     statements({"j", "", ""});
     c_.out.close();
   }
   if (rest) {
     c_.out.open("if (j < " + columns + ") {");
-    c_.out.line("const int n = static_cast<int>(" + columns + " - j);");
-    statements({"j", "n", ""});
+    c_.out.line("const int rest = static_cast<int>(" + columns + " - j);");
+    statements({"j", "rest", ""});
+    c_.out.close();
     c_.out.close();
   }
-  c_.out.close();
 }
 
 }  // namespace trilith::codegen::xsimd

@@ -65,8 +65,8 @@ Reduction reduction_of(const Expr& expression) {
 }
 
 std::string NestEmitter::splat(DType dtype, const std::string& scalar) const {
-  if (dtype == DType::Bool) return "device::splat_mask<N>(" + scalar + ")";
-  return "device::splat<" + type_name(dtype) + ", N>(" + scalar + ")";
+  if (dtype == DType::Bool) return "device::splat_mask<W>(" + scalar + ")";
+  return "device::splat<" + type_name(dtype) + ", W>(" + scalar + ")";
 }
 
 std::string NestEmitter::vector_operand(const Operand& operand) {
@@ -93,12 +93,12 @@ void NestEmitter::vector_value(ValueId id, const Place& place) {
   std::string text;
   if (buffered_[id]) {
     const std::string from = "(" + row_buffers_.at(id) + " + " + place.at + ")";
-    text = mask ? "device::load_mask<N>" + from : "device::load<" + type + ", N>" + from;
+    text = mask ? "device::load_mask<W>" + from : "device::load<" + type + ", W>" + from;
   } else if (from_memory(id)) {
     const Stream& stream = reads_.at(id);
     const std::string from = pointer(stream, place.at);
     const std::string kind = std::string(mask ? "load_mask" : "load");
-    const std::string template_arguments = mask ? "<N>(" : "<" + type + ", N>(";
+    const std::string template_arguments = mask ? "<W>(" : "<" + type + ", W>(";
     if (stream.inner.is(0))
       text = splat(of.dtype, "*(" + from + ")");
     else if (!stream.inner.is(1))
@@ -111,7 +111,7 @@ void NestEmitter::vector_value(ValueId id, const Place& place) {
   } else if (of.kind == ValueKind::Full) {
     text = splat(of.dtype, c_.scalar(*of.operands[0].scalar));
   } else if (of.kind == ValueKind::ColReduce) {
-    text = "device::load<" + type + ", N>(" + accumulators_.at(id) + " + " + place.at + ")";
+    text = "device::load<" + type + ", W>(" + accumulators_.at(id) + " + " + place.at + ")";
     if (reduction_of(*of.expr).mean)
       text = "device::div(" + text + ", " +
              splat(of.dtype, "static_cast<" + type + ">(" + c_.dim(nest_.rows) + ")") + ")";
@@ -146,8 +146,8 @@ void NestEmitter::accumulate(ValueId id, const Place& place) {
   const std::string accumulator = accumulators_.at(id) + place.accumulator;
   std::string text = vector_operand(operand);
   if (!place.count.empty())
-    text = "device::where(device::first_lanes<N>(" + place.count + "), " + text + ", " +
-           splat(value(id).dtype, literal(reduction.neutral)) + ")";
+    text =
+        "device::where(device::first_lanes<W>(" + place.count + "), " + text + ", " + neutrals_.at(id) + ")";
   c_.out.line(accumulator + " = device::" + reduction.combine + "(" + accumulator + ", " + text + ");");
 }
 
@@ -163,15 +163,16 @@ void NestEmitter::body(const Stage& stage, const Place& place) {
 void NestEmitter::accumulators(const Stage& stage, int count) {
   for (const ValueId id : stage.reductions) {
     const std::string name = accumulators_[id] = c_.names.fresh(name_of(id) + "_lanes");
-    const std::string neutral = splat(value(id).dtype, literal(reduction_of(*value(id).expr).neutral));
+    const std::string neutral = neutrals_[id] = c_.names.fresh(name_of(id) + "_start");
+    c_.out.line("const auto " + neutral + " = " +
+                splat(value(id).dtype, literal(reduction_of(*value(id).expr).neutral)) + ";");
     if (count == 1) {
       c_.out.line("auto " + name + " = " + neutral + ";");
       continue;
     }
     std::string all = neutral;
-    for (int i = 1; i < count; ++i) all += ", " + name + "[0]";
-    c_.out.line("device::Vec<" + type_name(value(id).dtype) + ", N> " + name + "[" + std::to_string(count) +
-                "] = {" + all + "};");
+    for (int i = 1; i < count; ++i) all += ", " + neutral;
+    c_.out.line("device::Vec<" + type_name(value(id).dtype) + ", W> " + name + "[] = {" + all + "};");
   }
 }
 
@@ -200,11 +201,13 @@ void NestEmitter::pass(const Stage& stage) {
     while (count > 1 && count * most > inner_.factor) count /= 2;
   accumulators(stage, count);
 
-  const std::string extent = inner_.text(), step = count == 1 ? "N" : std::to_string(count) + " * N";
+  const std::string extent = inner_.text(), step = count == 1 ? "W" : std::to_string(count) + " * W";
   const bool whole = !inner_.is_constant() || inner_.factor >= count * fewest;
   const bool rest = !inner_.is_constant() || inner_.factor % (count * most) != 0;
-  c_.out.open("{");
-  if (rest) c_.out.line("std::int64_t j = 0;");
+  if (rest) {
+    c_.out.open("{");
+    c_.out.line("std::int64_t j = 0;");
+  }
   if (whole) {
     if (!reduces && cheap && !(inner_.is_constant() && inner_.factor <= 4 * most))
       c_.out.line("#pragma clang loop unroll_count(4)");
@@ -214,18 +217,18 @@ void NestEmitter::pass(const Stage& stage) {
       body(stage, {"j", "", ""});
     } else {
       c_.out.open("for (int u = 0; u < " + std::to_string(count) + "; ++u) {");
-      body(stage, {"j + u * N", "", "[u]"});
+      body(stage, {"j + u * W", "", "[u]"});
       c_.out.close();
     }
     c_.out.close();
   }
   if (rest) {
-    c_.out.open(count == 1 ? "if (j < " + extent + ") {" : "for (; j < " + extent + "; j += N) {");
-    c_.out.line("const int n = static_cast<int>(" + extent + " - j);");
-    body(stage, {"j", "n", count == 1 ? "" : "[0]"});
+    c_.out.open(count == 1 ? "if (j < " + extent + ") {" : "for (; j < " + extent + "; j += W) {");
+    c_.out.line("const int rest = static_cast<int>(" + extent + " - j);");
+    body(stage, {"j", "rest", count == 1 ? "" : "[0]"});
+    c_.out.close();
     c_.out.close();
   }
-  c_.out.close();
   finish_reductions(stage, count);
 }
 

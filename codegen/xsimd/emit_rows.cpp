@@ -25,7 +25,7 @@ void NestEmitter::emit() {
   collect_streams();
   const bool vectors =
       nest_.column || std::ranges::any_of(nest_.stages, [](const Stage& stage) { return stage.has_pass(); });
-  if (vectors) c_.out.line("constexpr int N = device::lanes<" + type_name(narrowest_) + ">;");
+  if (vectors) c_.out.line("constexpr int W = device::lanes<" + type_name(narrowest_) + ">;");
   collapse_loops();
   for (std::size_t i = 0; i < loops_.size(); ++i) loops_[i].variable = "i" + std::to_string(i);
   if (nest_.column)

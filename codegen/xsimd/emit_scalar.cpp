@@ -16,18 +16,19 @@ std::string floating(Bits bits, const char* type, const char* suffix) {
   char text[64];
   if (!std::isfinite(value)) {
     const char* end = std::to_chars(text, text + sizeof text, bits, 16).ptr;
-    return std::string("__builtin_bit_cast(") + type + ", 0x" + std::string(text, end) +
-           (sizeof(Bits) == 8 ? "ull)" : "u)");
+    return std::string("__builtin_bit_cast(") + type + ", 0x" +
+           std::string(text, static_cast<std::size_t>(end - text)) + (sizeof(Bits) == 8 ? "ull)" : "u)");
   }
   // Short decimals that are exact read best; everything else in hexadecimal, which has one meaning.
   if (std::abs(value) < Float(1e6) && value * 64 == std::trunc(value * 64)) {
     const char* end = std::to_chars(text, text + sizeof text, value, std::chars_format::fixed).ptr;
-    std::string decimal(text, end);
+    std::string decimal(text, static_cast<std::size_t>(end - text));
     if (decimal.find('.') == std::string::npos) decimal += ".0";
     return decimal + suffix;
   }
   const char* end = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::hex).ptr;
-  return (std::signbit(value) ? "-0x" : "0x") + std::string(text, end) + suffix;
+  return (std::signbit(value) ? "-0x" : "0x") + std::string(text, static_cast<std::size_t>(end - text)) +
+         suffix;
 }
 
 std::string cast_mode(CastMode mode) {

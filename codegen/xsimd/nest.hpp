@@ -93,7 +93,7 @@ class NestEmitter {
   std::string block_;  ///< column nests: first column of the block, or empty
   std::map<fuse::ValueId, std::string> names_;
   std::map<fuse::ValueId, std::string> row_buffers_;
-  std::map<fuse::ValueId, std::string> accumulators_;
+  std::map<fuse::ValueId, std::string> accumulators_, neutrals_;
   std::vector<bool> buffered_;  ///< by ValueId: a pass before this one left it in its row buffer
   DType narrowest_ = DType::Float32;
 };
