@@ -11,6 +11,7 @@
 #include "cast.hpp"
 #include "compare.hpp"
 #include "exp.hpp"
+#include "kernel.hpp"
 #include "memory.hpp"
 #include "reduce.hpp"
 #include "scalar.hpp"
