@@ -55,7 +55,8 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(Full, "full", Create, 2, Any, Exact, "tile of shape operand 0 (list), every element operand 1")         \
   X(Load, "load", Move, 3, Any, Exact,                                                                      \
     "tile = tensor operand 0 [offsets list : + shape list]; both lists empty: all of it")                   \
-  X(Store, "store", Move, 3, Any, Exact, "tensor operand 2 [offsets operand 1 : + shape] = tile operand 0") \
+  X(Store, "store", Move, 3, Any, Exact,                                                                    \
+    "tensor operand 2 [offsets operand 1 : + shape] = tile operand 0; empty list: offsets 0")               \
   X(Neg, "neg", Elementwise, 1, Numeric, Exact, "-x")                                                       \
   X(Abs, "abs", Elementwise, 1, Numeric, Exact, "|x|")                                                      \
   X(Recip, "recip", Elementwise, 1, Floating, Exact, "1 / x")                                               \

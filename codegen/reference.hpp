@@ -42,6 +42,17 @@ struct TypeOf {
 /// Writes `tile` to the region at `offsets`; ranks must agree, except that a scalar fills nothing (error).
 void store(const Value& tile, const Shape& offsets, const TensorView& tensor, const pl::Location& location);
 
+/// The region [offsets, offsets + shape) of `tensor` as a view of the same memory.
+[[nodiscard]] TensorView slice(const TensorView& tensor, const Shape& offsets, const Shape& shape,
+                               const pl::Location& location);
+/// `tensor[position]`: without its leading axis.
+[[nodiscard]] TensorView index(const TensorView& tensor, std::int64_t position, const pl::Location& location);
+
+/// A literal as a scalar of the dtype of the tile or scalar beside it: rounded to a floating dtype; refused
+/// where an integer dtype cannot hold it or the literal is floating and the dtype is not.
+[[nodiscard]] Value literal_as(const Value& literal, DType dtype, std::string_view operation,
+                               const pl::Location& location);
+
 /// NumPy broadcast of two shapes. Throws ShapeError.
 [[nodiscard]] Shape broadcast(const Shape& a, const Shape& b, std::string_view operation,
                               const pl::Location& location);

@@ -98,4 +98,36 @@ void store(const Value& tile, const Shape& offsets, const TensorView& tensor, co
   });
 }
 
+TensorView slice(const TensorView& tensor, const Shape& offsets, const Shape& shape,
+                 const pl::Location& location) {
+  check_view(tensor, "slice", location);
+  check_region(tensor, offsets, shape, "slice", location);
+  TensorView result = tensor;
+  result.extents = shape;
+  std::int64_t at = 0;
+  for (std::size_t i = 0; i < shape.size(); ++i) at += offsets[i] * tensor.strides[i];
+  // An empty view is never read, and its offset may lie behind the memory.
+  if (element_count(shape) != 0)
+    result.data =
+        static_cast<std::byte*>(tensor.data) + at * static_cast<std::int64_t>(size_of(tensor.dtype));
+  return result;
+}
+
+TensorView index(const TensorView& tensor, std::int64_t position, const pl::Location& location) {
+  check_view(tensor, "x[i]", location);
+  if (tensor.extents.empty())
+    throw pl::ShapeError("x[i]: the tensor has rank 0 and no axis to index", location);
+  if (position < 0 || position >= tensor.extents[0])
+    throw pl::ShapeError(
+        "x[i]: index " + std::to_string(position) + " is not inside the tensor " + text_of(tensor.extents),
+        location);
+  Shape offsets(tensor.extents.size(), 0), shape = tensor.extents;
+  offsets[0] = position;
+  shape[0] = 1;
+  TensorView result = slice(tensor, offsets, shape, location);
+  result.extents.erase(result.extents.begin());
+  result.strides.erase(result.strides.begin());
+  return result;
+}
+
 }  // namespace trilith::codegen::reference
