@@ -1,0 +1,17 @@
+// jit/compiler/locate.hpp -- where Trilith's own files are: the compiler library and the header pack.
+//
+// Found from the place of the library that this code is in, so that an installed tree may be moved as a whole:
+// beside it in the build tree and after installation. An environment variable overrides each.
+#pragma once
+
+#include <string>
+
+namespace trilith::jit {
+
+/// TRILITH_COMPILER_LIBRARY, else libtrilith-compiler.so beside this library.
+[[nodiscard]] std::string compiler_library_path();
+
+/// TRILITH_HEADER_PACK, else share/trilith/headers beside the lib folder.
+[[nodiscard]] std::string header_pack_path();
+
+}  // namespace trilith::jit
