@@ -11,7 +11,8 @@ namespace trilith::jit {
 int default_compile_threads() {
   int ranks = 1;
   for (const char* variable : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "SLURM_NTASKS_PER_NODE"}) {
-    if (const char* value = std::getenv(variable); value != nullptr) ranks = std::max(ranks, std::atoi(value));
+    if (const char* value = std::getenv(variable); value != nullptr)
+      ranks = std::max(ranks, std::atoi(value));
   }
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()) / ranks);
 }

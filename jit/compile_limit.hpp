@@ -1,7 +1,7 @@
 // jit/compile_limit.hpp -- how many kernels this process compiles at a time.
 //
-// Four ranks that each compile on every core starve the machine at start; so the default divides the cores by the
-// ranks that the launcher put on it.
+// Four ranks that each compile on every core starve the machine at start; so the default divides the cores by
+// the ranks that the launcher put on it.
 #pragma once
 
 #include <condition_variable>

@@ -1,4 +1,5 @@
-// jit/engine.cpp -- one compile a key: in this process by a table of keys under way, between processes by a file lock.
+// jit/engine.cpp -- one compile a key: in this process by a table of keys under way, between processes by a
+// file lock.
 #include "jit/engine.hpp"
 
 #include "jit/cache/disk_cache.hpp"
@@ -32,7 +33,9 @@ class Stopwatch {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-std::string milliseconds(double seconds) { return std::to_string(static_cast<int>(seconds * 1e3 + 0.5)) + " ms"; }
+std::string milliseconds(double seconds) {
+  return std::to_string(static_cast<int>(seconds * 1e3 + 0.5)) + " ms";
+}
 
 }  // namespace
 
@@ -48,13 +51,15 @@ class Engine::State final : public ForkAware, public std::enable_shared_from_thi
         limit_(config_.max_compile_threads) {
     const auto missing = missing_features(target_.required, cpu_features_);
     if (!config_.target_cpu.empty() && config_.target_cpu != "native" && !missing.empty())
-      throw pl::ConfigError("target_cpu \"" + config_.target_cpu + "\" needs the CPU feature \"" + missing.front() +
+      throw pl::ConfigError("target_cpu \"" + config_.target_cpu + "\" needs the CPU feature \"" +
+                            missing.front() +
                             "\", which this machine lacks; choose a lower level or leave target_cpu empty");
     register_for_fork(*this);
   }
   ~State() { unregister_for_fork(*this); }
 
-  std::shared_ptr<const Code> get(std::span<const KeyPart> caller_key, const std::function<Source()>& produce);
+  std::shared_ptr<const Code> get(std::span<const KeyPart> caller_key,
+                                  const std::function<Source()>& produce);
   std::vector<KeyPart> full_key(std::span<const KeyPart> key);
   void prepare();
   Statistics statistics() const {
@@ -133,7 +138,7 @@ class Engine::State final : public ForkAware, public std::enable_shared_from_thi
   Statistics statistics_;
   bool cache_opened_ = false;
   std::string cache_problem_;
-  std::optional<DiskCache> cache_;            // made once, never changed after: used without the lock
+  std::optional<DiskCache> cache_;          // made once, never changed after: used without the lock
   std::optional<KernelCompiler> compiler_;  // likewise
   std::vector<KeyPart> own_key_;
 };
@@ -156,7 +161,9 @@ class Engine::State::Loaded final : public Code {
     if (at != state->alive_.end() && at->second.expired()) state->alive_.erase(at);
   }
 
-  [[nodiscard]] pl::abi::Entry entry() const override { return reinterpret_cast<pl::abi::Entry>(code_.address()); }
+  [[nodiscard]] pl::abi::Entry entry() const override {
+    return reinterpret_cast<pl::abi::Entry>(code_.address());
+  }
   [[nodiscard]] const std::string& metadata() const override { return metadata_; }
   [[nodiscard]] const std::string& name() const override { return name_; }
   [[nodiscard]] const std::string& key() const override { return key_; }
@@ -214,7 +221,8 @@ std::shared_ptr<const Code> Engine::State::get(std::span<const KeyPart> caller_k
     problem = cache_problem_;
   }
   if (!problem.empty())
-    report_once("compiled kernels are kept in memory only: " + problem + "; set TRILITH_CACHE_DIR to a folder that can be written");
+    report_once("compiled kernels are kept in memory only: " + problem +
+                "; set TRILITH_CACHE_DIR to a folder that can be written");
 
   std::shared_ptr<Pending> mine;
   {
@@ -265,14 +273,14 @@ std::shared_ptr<const Code> Engine::State::from_disk(const std::string& key) {
     statistics.misses_absent += found.outcome == Lookup::absent ? 1 : 0;
   });
   switch (found.outcome) {
-    case Lookup::absent:
-      break;
+    case Lookup::absent: break;
     case Lookup::corrupt:
-      log(LogLevel::warning, "cache entry " + key + " is damaged (" + found.detail + "); it is compiled again");
+      log(LogLevel::warning,
+          "cache entry " + key + " is damaged (" + found.detail + "); it is compiled again");
       break;
     case Lookup::lacks_features:
-      log(LogLevel::info, "cache entry " + key + " needs CPU features that this machine lacks (" + found.detail +
-                              "); it is compiled again");
+      log(LogLevel::info, "cache entry " + key + " needs CPU features that this machine lacks (" +
+                              found.detail + "); it is compiled again");
       break;
     case Lookup::hit: {
       const std::string name = found.entry.name;
@@ -360,18 +368,20 @@ void Engine::State::prepare() {
   count(phases);
 }
 
-CacheEntry Engine::State::compile(const std::string& key, const std::vector<KeyPart>& parts, const Source& source) {
+CacheEntry Engine::State::compile(const std::string& key, const std::vector<KeyPart>& parts,
+                                  const Source& source) {
   const Stopwatch watch;
   CompilePhases phases;
   CompilerOutput output;
-  const std::string file_name = config_.debug && !config_.dump_dir.empty()
-                                    ? std::filesystem::absolute(config_.dump_dir + "/" + key + ".cpp").string()
-                                    : "/trilith/" + key.substr(0, 16) + ".cpp";
+  const std::string file_name =
+      config_.debug && !config_.dump_dir.empty()
+          ? std::filesystem::absolute(config_.dump_dir + "/" + key + ".cpp").string()
+          : "/trilith/" + key.substr(0, 16) + ".cpp";
   {
     const CompilingHere here;
     make_ready(phases);
-    output = compiler_->compile(source.text, file_name, !config_.dump_dir.empty(), config_.hooks.compiler_failure,
-                                phases);
+    output = compiler_->compile(source.text, file_name, !config_.dump_dir.empty(),
+                                config_.hooks.compiler_failure, phases);
   }
   count(phases);
   count([&](Statistics& statistics) {
@@ -417,8 +427,8 @@ std::shared_ptr<const Code> Engine::State::load(const std::string& key, CacheEnt
       throw UnavailableError(text + way_out);
     }
     if (from_disk) {
-      log(LogLevel::warning, "cache entry of " + entry.name + " does not load (" + failure.reason +
-                                 "); it is compiled again");
+      log(LogLevel::warning,
+          "cache entry of " + entry.name + " does not load (" + failure.reason + "); it is compiled again");
       rejected = true;
       return nullptr;
     }
@@ -439,7 +449,8 @@ void Engine::State::dump(const std::string& key, const Source& source, const Com
   const std::string stem = config_.dump_dir + "/" + key;
   bool good = publish_file(stem + ".cpp", source.text, 0644);
   if (output.status == trilith_compiler_ok)
-    good = publish_file(stem + ".ll", output.ir, 0644) && publish_file(stem + ".s", output.assembly, 0644) && good;
+    good = publish_file(stem + ".ll", output.ir, 0644) && publish_file(stem + ".s", output.assembly, 0644) &&
+           good;
   if (!good) report_once("dump_dir " + config_.dump_dir + " cannot be written");
 }
 
@@ -453,16 +464,18 @@ void Engine::State::fail_compile(const std::string& key, const Source& source, c
   const std::string what = output.status == trilith_compiler_fatal
                                ? "the compiler failed on kernel " + source.name + ": "
                                : "the code emitted for kernel " + source.name + " does not compile: ";
-  throw pl::InternalError(what + output.first_error + "\n  the emitted source is " +
-                              (kept.empty() ? "not kept (set TRILITH_DUMP_DIR to keep it)" : "kept in " + kept) +
-                              "\n  this is a fault of Trilith, please report it with that file" + way_out,
-                          source.location);
+  throw pl::InternalError(
+      what + output.first_error + "\n  the emitted source is " +
+          (kept.empty() ? "not kept (set TRILITH_DUMP_DIR to keep it)" : "kept in " + kept) +
+          "\n  this is a fault of Trilith, please report it with that file" + way_out,
+      source.location);
 }
 
 Engine::Engine(EngineConfig config) : state_(std::make_shared<State>(std::move(config))) {}
 Engine::~Engine() = default;
 
-std::shared_ptr<const Code> Engine::get(std::span<const KeyPart> key, const std::function<Source()>& produce) {
+std::shared_ptr<const Code> Engine::get(std::span<const KeyPart> key,
+                                        const std::function<Source()>& produce) {
   return state_->get(key, produce);
 }
 std::vector<KeyPart> Engine::full_key(std::span<const KeyPart> key) const { return state_->full_key(key); }

@@ -4,10 +4,10 @@
 //   auto code = engine.get(key_parts, [] { return Source{text, "k", "scale_by_rank float[8,8]"}; });
 //   code->entry()(&args, &services);
 //
-// `get` compiles once for a key whatever the number of threads that ask, and other keys go on meanwhile. A disk
-// hit neither calls `produce` nor loads the compiler. Code stays valid for as long as a shared_ptr to it lives, even
-// after the engine is gone. Thread-safe. fork() is safe at any time. Not a table of hot kernels: the dispatcher
-// keeps its own and asks here on a miss.
+// `get` compiles once for a key whatever the number of threads that ask, and other keys go on meanwhile. A
+// disk hit neither calls `produce` nor loads the compiler. Code stays valid for as long as a shared_ptr to it
+// lives, even after the engine is gone. Thread-safe. fork() is safe at any time. Not a table of hot kernels:
+// the dispatcher keeps its own and asks here on a miss.
 #pragma once
 
 #include "codegen/error.hpp"
@@ -46,7 +46,7 @@ struct EngineConfig {
   bool perf_map = false;                               ///< writes /tmp/perf-<pid>.map
   bool debug = false;                                  ///< line tables; the source is kept
   bool fast_math = false;                              ///< contraction across operations
-  bool explain_misses = false;                         ///< log which part of the key differs from the nearest entry
+  bool explain_misses = false;  ///< log which part of the key differs from the nearest entry
   std::function<void(LogLevel, const std::string&)> log;
   EngineHooks hooks;
 };
@@ -54,14 +54,14 @@ struct EngineConfig {
 /// What `produce` gives: the translation unit and how to speak of it.
 struct Source {
   std::string text;
-  std::string symbol;    ///< the extern "C" entry
-  std::string name;      ///< kernel and specialisation, for people
+  std::string symbol;     ///< the extern "C" entry
+  std::string name;       ///< kernel and specialisation, for people
   pl::Location location;  ///< of the kernel in the user's source
-  std::string metadata;  ///< kept in the entry, given back by Code::metadata()
+  std::string metadata;   ///< kept in the entry, given back by Code::metadata()
 };
 
-/// Raised by `get` where this machine or installation cannot compile or run code at all (no compiler library, no
-/// executable memory). The caller may go on in eager mode; the message says how.
+/// Raised by `get` where this machine or installation cannot compile or run code at all (no compiler library,
+/// no executable memory). The caller may go on in eager mode; the message says how.
 class UnavailableError : public pl::Error {
  public:
   using pl::Error::Error;
@@ -125,9 +125,11 @@ class Engine {
 
   /// Throws pl::InternalError when the text does not compile (naming kernel, place, first diagnostic and the
   /// kept source), UnavailableError when this machine cannot compile, and whatever `produce` throws.
-  [[nodiscard]] std::shared_ptr<const Code> get(std::span<const KeyPart> key, const std::function<Source()>& produce);
+  [[nodiscard]] std::shared_ptr<const Code> get(std::span<const KeyPart> key,
+                                                const std::function<Source()>& produce);
 
-  /// The key that `get` would use: the caller's parts with the engine's own (target, flags, headers, versions).
+  /// The key that `get` would use: the caller's parts with the engine's own (target, flags, headers,
+  /// versions).
   [[nodiscard]] std::vector<KeyPart> full_key(std::span<const KeyPart> key) const;
 
   /// Makes sure the precompiled header exists, so that the first kernel need not wait for it.

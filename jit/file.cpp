@@ -1,12 +1,12 @@
 // jit/file.cpp
 #include "jit/file.hpp"
 
-#include <atomic>
-#include <cerrno>
 #include <fcntl.h>
-#include <random>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <atomic>
+#include <cerrno>
+#include <random>
 
 namespace trilith::jit {
 namespace {

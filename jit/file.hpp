@@ -9,8 +9,8 @@ namespace trilith::jit {
 /// False when the file cannot be read. Symbolic links at the last component are refused when asked.
 [[nodiscard]] bool read_file(const std::string& path, std::string& text, bool follow_link = true);
 
-/// Writes a temporary file with a name unique to process, thread and time in the same folder, then renames it.
-/// False (errno set) when that fails; nothing is left behind then. `mode` is set whatever the umask.
+/// Writes a temporary file with a name unique to process, thread and time in the same folder, then renames
+/// it. False (errno set) when that fails; nothing is left behind then. `mode` is set whatever the umask.
 [[nodiscard]] bool publish_file(const std::string& path, std::string_view text, unsigned mode = 0600);
 
 }  // namespace trilith::jit

@@ -4,11 +4,11 @@
 #include "jit/cache/file_lock.hpp"
 #include "jit/loader/loader.hpp"
 
+#include <pthread.h>
 #include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <new>
-#include <pthread.h>
 #include <vector>
 
 namespace trilith::jit {

@@ -1,5 +1,5 @@
-// jit/key.cpp -- BLAKE3, from LLVM: a PCH of 18 MB is hashed in a few milliseconds where SHA-256 takes a tenth of a
-// second.
+// jit/key.cpp -- BLAKE3, from LLVM: a PCH of 18 MB is hashed in a few milliseconds where SHA-256 takes a
+// tenth of a second.
 #include "jit/key.hpp"
 
 #include "llvm/ADT/StringExtras.h"
@@ -21,7 +21,8 @@ std::string hex(llvm::BLAKE3& hasher) {
 std::string digest(std::span<const KeyPart> parts) {
   std::vector<const KeyPart*> sorted;
   for (const KeyPart& part : parts) sorted.push_back(&part);
-  std::sort(sorted.begin(), sorted.end(), [](const KeyPart* a, const KeyPart* b) { return a->name < b->name; });
+  std::sort(sorted.begin(), sorted.end(),
+            [](const KeyPart* a, const KeyPart* b) { return a->name < b->name; });
   llvm::BLAKE3 hasher;
   for (const KeyPart* part : sorted) {
     for (const std::string* text : {&part->name, &part->value}) {

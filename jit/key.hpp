@@ -1,7 +1,7 @@
 // jit/key.hpp -- what identifies compiled code.
 //
-// A key is a set of named parts (kernel hash, signature, target, flags, versions …). Its digest names the cache
-// entry; the parts are kept in the entry, so that a miss can say which of them differs.
+// A key is a set of named parts (kernel hash, signature, target, flags, versions …). Its digest names the
+// cache entry; the parts are kept in the entry, so that a miss can say which of them differs.
 #pragma once
 
 #include <span>

@@ -3,12 +3,12 @@
 
 #include "codegen/error.hpp"
 
+#include <sys/stat.h>
+#include <unistd.h>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace trilith::jit {
 namespace {
@@ -21,8 +21,9 @@ std::string from_environment(const char* variable, const char* below) {
 
 std::string choose(const std::string& configured) {
   if (!configured.empty()) return configured;
-  for (const auto& [variable, below] : {std::pair{"TRILITH_CACHE_DIR", ""}, std::pair{"XDG_CACHE_HOME", "/trilith"},
-                                        std::pair{"HOME", "/.cache/trilith"}}) {
+  for (const auto& [variable, below] :
+       {std::pair{"TRILITH_CACHE_DIR", ""}, std::pair{"XDG_CACHE_HOME", "/trilith"},
+        std::pair{"HOME", "/.cache/trilith"}}) {
     if (std::string path = from_environment(variable, below); !path.empty()) return path;
   }
   return {};

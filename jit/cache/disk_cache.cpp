@@ -4,13 +4,13 @@
 #include "jit/file.hpp"
 #include "jit/loader/host_cpu.hpp"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <fcntl.h>
 #include <filesystem>
-#include <sys/stat.h>
-#include <unistd.h>
 
 namespace trilith::jit {
 namespace {
@@ -63,7 +63,8 @@ void sweep_abandoned(const std::string& folder) {
     const std::string path = at->path().string();
     if (path.find(".tmp.") == std::string::npos) continue;
     struct stat status = {};
-    if (lstat(path.c_str(), &status) == 0 && now - status.st_mtim.tv_sec > abandoned_seconds) unlink(path.c_str());
+    if (lstat(path.c_str(), &status) == 0 && now - status.st_mtim.tv_sec > abandoned_seconds)
+      unlink(path.c_str());
   }
 }
 
@@ -76,9 +77,12 @@ std::string DiskCache::entry_path(const std::string& digest) const {
   return root_ + "/entries/" + digest.substr(0, 2) + "/" + digest.substr(2) + std::string(entry_suffix);
 }
 
-std::string DiskCache::header_path(const std::string& digest) const { return root_ + "/headers/" + digest + ".pch"; }
+std::string DiskCache::header_path(const std::string& digest) const {
+  return root_ + "/headers/" + digest + ".pch";
+}
 
-bool DiskCache::keep_failed_source(const std::string& digest, const std::string& text, std::string& path) const {
+bool DiskCache::keep_failed_source(const std::string& digest, const std::string& text,
+                                   std::string& path) const {
   if (!make_folder(root_ + "/failed")) return false;
   const std::string file = root_ + "/failed/" + digest + ".cpp";
   if (!publish_file(file, text, file_mode())) return false;
@@ -231,7 +235,8 @@ std::string DiskCache::explain_miss(const std::vector<KeyPart>& key) const {
 std::size_t DiskCache::clear() const {
   std::size_t removed = 0;
   for (const char* folder : {"/entries", "/headers", "/failed"}) {
-    for (const Aged& file : files_below(root_ + folder, "")) removed += unlink(file.path.c_str()) == 0 ? 1 : 0;
+    for (const Aged& file : files_below(root_ + folder, ""))
+      removed += unlink(file.path.c_str()) == 0 ? 1 : 0;
   }
   return removed;
 }

@@ -4,7 +4,8 @@
 // <folder>/v1/headers/<key>.pch               precompiled headers, a few of them
 // <folder>/v1/locks/<2 hex>.lock              256 files that nobody deletes, for the compile path alone
 //
-// There is no index: the folder is the truth, so there is nothing to repair. Thread-safe; any number of processes.
+// There is no index: the folder is the truth, so there is nothing to repair. Thread-safe; any number of
+// processes.
 #pragma once
 
 #include "jit/cache/directory.hpp"
@@ -55,10 +56,12 @@ class DiskCache {
   [[nodiscard]] LookupResult find(const std::string& digest) const;
 
   /// False (and `problem`) when it could not be written; then the folder is as before.
-  bool publish(const std::string& digest, const CacheEntry& entry, std::string& problem, std::uint64_t& bytes);
+  bool publish(const std::string& digest, const CacheEntry& entry, std::string& problem,
+               std::uint64_t& bytes);
 
-  /// Deletes least recently used entries until the rest fits the limit. `in_use` protects what this process runs.
-  /// Looks only when enough was published since it last did: a scan per entry would make a full cache slow.
+  /// Deletes least recently used entries until the rest fits the limit. `in_use` protects what this process
+  /// runs. Looks only when enough was published since it last did: a scan per entry would make a full cache
+  /// slow.
   void evict(const std::function<bool(const std::string& digest)>& in_use);
 
   /// The lock of the compile path of one key.

@@ -69,7 +69,8 @@ std::string encode_entry(const CacheEntry& entry) {
   }
   put_number(body, entry.required_features.size(), 8);
   for (const std::string& feature : entry.required_features) put(body, feature);
-  for (const std::string* text : {&entry.name, &entry.symbol, &entry.metadata, &entry.object}) put(body, *text);
+  for (const std::string* text : {&entry.name, &entry.symbol, &entry.metadata, &entry.object})
+    put(body, *text);
 
   std::string bytes(magic);
   put_number(bytes, cache_format, 4);
@@ -104,8 +105,10 @@ std::optional<CacheEntry> decode_entry(std::string_view bytes, std::string& reas
     part.value = reader.text();
     entry.key.push_back(std::move(part));
   }
-  for (std::uint64_t left = reader.count(); left > 0; --left) entry.required_features.push_back(reader.text());
-  for (std::string* text : {&entry.name, &entry.symbol, &entry.metadata, &entry.object}) *text = reader.text();
+  for (std::uint64_t left = reader.count(); left > 0; --left)
+    entry.required_features.push_back(reader.text());
+  for (std::string* text : {&entry.name, &entry.symbol, &entry.metadata, &entry.object})
+    *text = reader.text();
   if (!reader.complete()) {
     reason = "malformed body";
     return std::nullopt;

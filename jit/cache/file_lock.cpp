@@ -1,14 +1,14 @@
 // jit/cache/file_lock.cpp -- flock: dies with its holder, whatever kills it.
 #include "jit/cache/file_lock.hpp"
 
-#include <algorithm>
-#include <atomic>
-#include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
-#include <thread>
 #include <unistd.h>
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <thread>
 #include <utility>
 
 namespace trilith::jit {
@@ -42,7 +42,8 @@ bool still_named(const std::string& path, int descriptor) {
 
 }  // namespace
 
-FileLock::FileLock(const std::string& path, std::chrono::milliseconds limit, const std::function<bool()>& enough) {
+FileLock::FileLock(const std::string& path, std::chrono::milliseconds limit,
+                   const std::function<bool()>& enough) {
   using namespace std::chrono_literals;
   const auto deadline = std::chrono::steady_clock::now() + limit;
   auto pause = 1ms;

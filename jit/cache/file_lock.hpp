@@ -1,7 +1,8 @@
 // jit/cache/file_lock.hpp -- an advisory lock between processes, so that one compiles what many want.
 //
-// It only saves work: an entry is published by rename, so two writers do no harm. Therefore every trouble (a file
-// system without locks, a holder that never ends) ends in going on without the lock, after a bounded wait.
+// It only saves work: an entry is published by rename, so two writers do no harm. Therefore every trouble (a
+// file system without locks, a holder that never ends) ends in going on without the lock, after a bounded
+// wait.
 #pragma once
 
 #include <chrono>

@@ -30,11 +30,11 @@ struct trilith_compiler_request {
   std::uint32_t size;
   trilith_compiler_action action;
   trilith_text source;
-  trilith_text file_name;         ///< how diagnostics and debug info call the source
-  const char* const* arguments;   ///< `clang -cc1` arguments, null-terminated, without action and input
-  trilith_text header;            ///< bytes of a precompiled header that is in no file; `header_path` names it
-  const char* header_path;        ///< precompiled header to start from, or null
-  std::uint32_t want_listings;    ///< 1: also `ir` and `assembly`
+  trilith_text file_name;        ///< how diagnostics and debug info call the source
+  const char* const* arguments;  ///< `clang -cc1` arguments, null-terminated, without action and input
+  trilith_text header;           ///< bytes of a precompiled header that is in no file; `header_path` names it
+  const char* header_path;       ///< precompiled header to start from, or null
+  std::uint32_t want_listings;   ///< 1: also `ir` and `assembly`
   std::uint32_t want_dependencies;  ///< 1: also `dependencies`
   /// Test hook: a fatal error (1) or a crash (2) is raised inside the compiler; 0 in ordinary use.
   std::uint32_t injected_failure;
@@ -43,10 +43,10 @@ struct trilith_compiler_request {
 struct trilith_compiler_result {
   std::uint32_t size;
   trilith_compiler_status status;
-  trilith_text output;        ///< the object or the precompiled header
-  trilith_text messages;      ///< every diagnostic, as Clang prints them
-  trilith_text first_error;   ///< "file:line:column: message" of the first error
-  trilith_text ir;            ///< LLVM IR after optimisation
+  trilith_text output;       ///< the object or the precompiled header
+  trilith_text messages;     ///< every diagnostic, as Clang prints them
+  trilith_text first_error;  ///< "file:line:column: message" of the first error
+  trilith_text ir;           ///< LLVM IR after optimisation
   trilith_text assembly;
   trilith_text dependencies;  ///< files read, one a line
   double frontend_seconds;

@@ -14,14 +14,16 @@ const trilith_compiler* open_compiler(std::string& reason) {
   const std::lock_guard guard(lock);
   if (table != nullptr) return table;
   const std::string path = compiler_library_path();
-  // RTLD_LOCAL keeps its symbols to itself; RTLD_NODELETE since LLVM registers handlers that outlive a dlclose.
+  // RTLD_LOCAL keeps its symbols to itself; RTLD_NODELETE since LLVM registers handlers that outlive a
+  // dlclose.
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* why = dlerror();
     reason = "the compiler library cannot be opened: " + std::string(why != nullptr ? why : path);
     return nullptr;
   }
-  const auto entry = reinterpret_cast<const trilith_compiler* (*)()>(dlsym(library, "trilith_compiler_entry"));
+  const auto entry =
+      reinterpret_cast<const trilith_compiler* (*)()>(dlsym(library, "trilith_compiler_entry"));
   if (entry == nullptr || entry()->abi_version != trilith_compiler_abi_version) {
     reason = "the compiler library " + path + " is of another version of Trilith";
     return nullptr;
@@ -41,7 +43,8 @@ CompilerOutput run_compiler(const trilith_compiler& compiler, const CompilerInpu
   request.file_name = {input.file_name.data(), input.file_name.size()};
   request.arguments = arguments.data();
   request.header_path = input.header_path.empty() ? nullptr : input.header_path.c_str();
-  if (input.header_bytes != nullptr) request.header = {input.header_bytes->data(), input.header_bytes->size()};
+  if (input.header_bytes != nullptr)
+    request.header = {input.header_bytes->data(), input.header_bytes->size()};
   request.want_listings = input.want_listings ? 1 : 0;
   request.want_dependencies = input.want_dependencies ? 1 : 0;
   request.injected_failure = input.injected_failure;

@@ -1,4 +1,5 @@
-// jit/compiler/client.hpp -- Trilith's side of libtrilith-compiler.so: opened at the first compile, never closed.
+// jit/compiler/client.hpp -- Trilith's side of libtrilith-compiler.so: opened at the first compile, never
+// closed.
 #pragma once
 
 #include "jit/compiler/abi.h"
@@ -21,7 +22,7 @@ struct CompilerInput {
   std::string source;
   std::string file_name;
   std::vector<std::string> arguments;
-  std::string header_path;         ///< empty: no precompiled header
+  std::string header_path;                    ///< empty: no precompiled header
   const std::string* header_bytes = nullptr;  ///< the header's content when it is in no file
   bool want_listings = false;
   bool want_dependencies = false;

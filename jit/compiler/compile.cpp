@@ -106,11 +106,10 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const trilith_compiler_
 
 std::string emit(clang::CompilerInstance& instance, llvm::Module& module, clang::BackendAction action) {
   llvm::SmallString<0> bytes;
-  clang::EmitBackendOutput(instance.getDiagnostics(), instance.getHeaderSearchOpts(), instance.getCodeGenOpts(),
-                           instance.getTargetOpts(), instance.getLangOpts(),
-                           instance.getTarget().getDataLayoutString(), &module, action,
-                           &instance.getVirtualFileSystem(),
-                           std::make_unique<llvm::raw_svector_ostream>(bytes));
+  clang::EmitBackendOutput(
+      instance.getDiagnostics(), instance.getHeaderSearchOpts(), instance.getCodeGenOpts(),
+      instance.getTargetOpts(), instance.getLangOpts(), instance.getTarget().getDataLayoutString(), &module,
+      action, &instance.getVirtualFileSystem(), std::make_unique<llvm::raw_svector_ostream>(bytes));
   return std::string(bytes.str());
 }
 

@@ -38,8 +38,8 @@ void release(trilith_compiler_result* result) {
   result->owner = nullptr;
 }
 
-constexpr trilith_compiler table = {trilith_compiler_abi_version, sizeof(trilith_compiler), LLVM_VERSION_STRING,
-                                    run, release};
+constexpr trilith_compiler table = {trilith_compiler_abi_version, sizeof(trilith_compiler),
+                                    LLVM_VERSION_STRING, run, release};
 
 }  // namespace
 }  // namespace trilith::jit::compiler

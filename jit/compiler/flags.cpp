@@ -5,29 +5,42 @@ namespace trilith::jit {
 
 std::vector<std::string> language_arguments(const TargetCpu& target, const CompileOptions& options) {
   std::vector<std::string> arguments = {
-      "-triple", target.triple, "-std=c++20", "-O3", "-fgnuc-version=4.2.1", "-target-cpu", target.name,
-      // JITLink places an object's code and data side by side, anywhere; as a PIE it needs no GOT for its own symbols.
-      "-mrelocation-model", "pic", "-pic-level", "2", "-pic-is-pie",
+      "-triple",
+      target.triple,
+      "-std=c++20",
+      "-O3",
+      "-fgnuc-version=4.2.1",
+      "-target-cpu",
+      target.name,
+      // JITLink places an object's code and data side by side, anywhere; as a PIE it needs no GOT for its own
+      // symbols.
+      "-mrelocation-model",
+      "pic",
+      "-pic-level",
+      "2",
+      "-pic-is-pie",
       // No exceptions or RTTI (the -cc1 default for the first): a kernel has no run-time library to lean on.
-      "-fno-rtti", "-fno-threadsafe-statics",
+      "-fno-rtti",
+      "-fno-threadsafe-statics",
       // bcmp is not among the functions a kernel object may refer to.
       "-fno-builtin-bcmp",
       // Emitted code is checked by its own tests; a user cannot act on a warning in it.
       "-w",
       // Our key already covers every header: Clang need not stat them, and an installed tree may be moved.
       "-fno-validate-pch",
-      "-vectorize-loops", "-vectorize-slp",
+      "-vectorize-loops",
+      "-vectorize-slp",
   };
-  // Decision 7: each operation is rounded once unless the user asked otherwise. -fmath-errno is off by the -cc1
-  // default; without reassociation Clang folds no pair of functions that would lose a NaN.
+  // Decision 7: each operation is rounded once unless the user asked otherwise. -fmath-errno is off by the
+  // -cc1 default; without reassociation Clang folds no pair of functions that would lose a NaN.
   arguments.emplace_back(options.fast_math ? "-ffp-contract=fast" : "-ffp-contract=off");
   for (const std::string& feature : target.compiler_features) {
     arguments.emplace_back("-target-feature");
     arguments.push_back(feature);
   }
   if (options.debug) {
-    for (const char* argument : {"-debug-info-kind=line-tables-only", "-dwarf-version=4", "-mframe-pointer=all",
-                                 "-fdebug-compilation-dir=/trilith"})
+    for (const char* argument : {"-debug-info-kind=line-tables-only", "-dwarf-version=4",
+                                 "-mframe-pointer=all", "-fdebug-compilation-dir=/trilith"})
       arguments.emplace_back(argument);
   }
   return arguments;

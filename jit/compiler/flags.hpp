@@ -1,4 +1,5 @@
-// jit/compiler/flags.hpp -- the `clang -cc1` arguments that emitted code is compiled with. They are part of the key.
+// jit/compiler/flags.hpp -- the `clang -cc1` arguments that emitted code is compiled with. They are part of
+// the key.
 #pragma once
 
 #include "jit/compiler/header_pack.hpp"
@@ -9,6 +10,10 @@
 
 namespace trilith::jit {
 
+/// What the precompiled header is made of; emitted code includes the same two.
+inline constexpr const char* device_header_source =
+    "#include \"pl/abi.hpp\"\n#include \"trilith/device.hpp\"\n";
+
 struct CompileOptions {
   bool fast_math = false;
   bool debug = false;
@@ -16,7 +21,8 @@ struct CompileOptions {
 
 /// Arguments that the precompiled header and the kernels share; they contain no path, so that a key does not
 /// depend on where Trilith is installed.
-[[nodiscard]] std::vector<std::string> language_arguments(const TargetCpu& target, const CompileOptions& options);
+[[nodiscard]] std::vector<std::string> language_arguments(const TargetCpu& target,
+                                                          const CompileOptions& options);
 
 /// The include roots of a pack, and nothing of the machine's own headers.
 [[nodiscard]] std::vector<std::string> header_arguments(const HeaderPack& pack);

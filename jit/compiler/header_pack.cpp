@@ -59,7 +59,8 @@ void verify_header_pack(const HeaderPack& pack) {
   std::string text;
   for (const HeaderPack::File& file : pack.files) {
     if (!read_file(pack.folder + "/" + file.path, text)) damaged(pack.folder, "lacks " + file.path);
-    if (text.size() != file.size || content_hash(text) != file.hash) damaged(pack.folder, "has a changed " + file.path);
+    if (text.size() != file.size || content_hash(text) != file.hash)
+      damaged(pack.folder, "has a changed " + file.path);
   }
 }
 

@@ -7,7 +7,8 @@
 //   root <sub-folder>                 (in search order)
 //   file <size> <hash> <path>         (one a header)
 //
-// so a cache key needs one small read, and the headers themselves are opened only to build a precompiled header.
+// so a cache key needs one small read, and the headers themselves are opened only to build a precompiled
+// header.
 #pragma once
 
 #include <cstdint>

@@ -7,22 +7,21 @@
 
 #include "llvm/Config/llvm-config.h"
 
-#include <chrono>
-#include <filesystem>
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <chrono>
+#include <filesystem>
 
 namespace trilith::jit {
 namespace {
-
-constexpr const char* header_source = "#include \"trilith/device.hpp\"\n";
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// `<size> <hash>` beside a precompiled header: its size is compared at each use, its hash only when a compile
-/// fails, since hashing it costs as much as a tenth of a compile.
+/// `<size> <hash>` beside a precompiled header: its size is compared at each use, its hash only when a
+/// compile fails, since hashing it costs as much as a tenth of a compile.
 std::string header_summary(const std::string& bytes) {
   return std::to_string(bytes.size()) + " " + content_hash(bytes) + "\n";
 }
@@ -30,8 +29,8 @@ std::string header_summary(const std::string& bytes) {
 bool size_matches_summary(const std::string& path) {
   std::string summary;
   struct stat status = {};
-  return read_file(path + ".sum", summary, false) && lstat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
-         summary.starts_with(std::to_string(status.st_size) + " ");
+  return read_file(path + ".sum", summary, false) && lstat(path.c_str(), &status) == 0 &&
+         S_ISREG(status.st_mode) && summary.starts_with(std::to_string(status.st_size) + " ");
 }
 
 }  // namespace
@@ -70,8 +69,10 @@ bool KernelCompiler::prepare(CompilePhases& phases, std::string& reason) {
 
 void KernelCompiler::ready_header(CompilePhases& phases) {
   // The pack's folder belongs in: Clang knows a header of a precompiled header by its path.
-  std::vector<KeyPart> key = {{"headers", pack().content}, {"folder", pack().folder}, {"llvm", compiler_->llvm_version}};
-  for (std::size_t i = 0; i < arguments_.size(); ++i) key.push_back({"flag " + std::to_string(i), arguments_[i]});
+  std::vector<KeyPart> key = {
+      {"headers", pack().content}, {"folder", pack().folder}, {"llvm", compiler_->llvm_version}};
+  for (std::size_t i = 0; i < arguments_.size(); ++i)
+    key.push_back({"flag " + std::to_string(i), arguments_[i]});
   const std::string name = digest(key);
   if (cache_ != nullptr) {
     header_path_ = cache_->header_path(name);
@@ -94,21 +95,23 @@ void KernelCompiler::build_header(CompilePhases& phases) {
   verify_header_pack(pack());
   CompilerInput input;
   input.action = trilith_compile_header;
-  input.source = header_source;
+  input.source = device_header_source;
   input.file_name = "/trilith/device_header.hpp";
   input.arguments = arguments_;
   for (std::string& argument : header_arguments(pack())) input.arguments.push_back(std::move(argument));
   // Instantiates now what is pending at its end, once and not in every kernel.
-  input.arguments.insert(input.arguments.end(), {"-x", "c++", "-fpch-instantiate-templates", "-fno-pch-timestamp"});
+  input.arguments.insert(input.arguments.end(),
+                         {"-x", "c++", "-fpch-instantiate-templates", "-fno-pch-timestamp"});
   CompilerOutput output = run_compiler(*compiler_, input);
   if (output.status != trilith_compiler_ok)
     throw pl::InternalError("Trilith's device header does not compile for " + target_.name + ": " +
                             output.first_error + "\n" + output.messages);
   ++phases.header_builds;
   header_bytes_.reset();
-  const bool published = cache_ != nullptr && cache_->writable() && cache_->make_header_folder() &&
-                         publish_file(header_path_, output.bytes, cache_->file_mode()) &&
-                         publish_file(header_path_ + ".sum", header_summary(output.bytes), cache_->file_mode());
+  const bool published =
+      cache_ != nullptr && cache_->writable() && cache_->make_header_folder() &&
+      publish_file(header_path_, output.bytes, cache_->file_mode()) &&
+      publish_file(header_path_ + ".sum", header_summary(output.bytes), cache_->file_mode());
   if (published) {
     cache_->evict_headers();
   } else {
@@ -126,8 +129,9 @@ bool KernelCompiler::header_is_damaged() const {
          summary != header_summary(bytes);
 }
 
-CompilerOutput KernelCompiler::compile(const std::string& text, const std::string& file_name, bool want_listings,
-                                       std::uint32_t injected_failure, CompilePhases& phases) {
+CompilerOutput KernelCompiler::compile(const std::string& text, const std::string& file_name,
+                                       bool want_listings, std::uint32_t injected_failure,
+                                       CompilePhases& phases) {
   CompilerInput input;
   input.source = text;
   input.file_name = file_name;
@@ -146,7 +150,8 @@ CompilerOutput KernelCompiler::compile(const std::string& text, const std::strin
   if (output.status == trilith_compiler_ok) return output;
   {
     const std::lock_guard guard(lock_);
-    // Another thread may have replaced the header meanwhile; then it is whole by now and the repetition is cheap.
+    // Another thread may have replaced the header meanwhile; then it is whole by now and the repetition is
+    // cheap.
     if (input.header_path == header_path_ && !header_is_damaged()) return output;
     if (header_is_damaged()) build_header(phases);
     input.header_path = header_path_;

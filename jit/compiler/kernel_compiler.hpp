@@ -1,4 +1,5 @@
-// jit/compiler/kernel_compiler.hpp -- a kernel's text to an object: library, precompiled header and flags together.
+// jit/compiler/kernel_compiler.hpp -- a kernel's text to an object: library, precompiled header and flags
+// together.
 //
 // Everything here happens at the first compile of a process: opening the library, finding or building the
 // precompiled header. Thread-safe; compiles run side by side, a header is built by one.
@@ -9,6 +10,7 @@
 #include "jit/compiler/flags.hpp"
 
 #include <atomic>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
@@ -25,18 +27,19 @@ class KernelCompiler {
  public:
   KernelCompiler(TargetCpu target, CompileOptions options, DiskCache* cache);
 
-  /// Identity of headers and flags, for the key. Reads the pack's manifest once; throws pl::InternalError when
-  /// there is none.
+  /// Identity of headers and flags, for the key. Reads the pack's manifest once; throws pl::InternalError
+  /// when there is none.
   [[nodiscard]] std::vector<KeyPart> key_parts();
 
   /// Opens the library and makes the header ready. Throws pl::InternalError; returns false with `reason` when
   /// the library is missing.
   [[nodiscard]] bool prepare(CompilePhases& phases, std::string& reason);
 
-  /// `prepare` must have succeeded. A compile that fails with a damaged precompiled header is repeated with a new
-  /// one.
-  [[nodiscard]] CompilerOutput compile(const std::string& text, const std::string& file_name, bool want_listings,
-                                       std::uint32_t injected_failure, CompilePhases& phases);
+  /// `prepare` must have succeeded. A compile that fails with a damaged precompiled header is repeated with a
+  /// new one.
+  [[nodiscard]] CompilerOutput compile(const std::string& text, const std::string& file_name,
+                                       bool want_listings, std::uint32_t injected_failure,
+                                       CompilePhases& phases);
 
   [[nodiscard]] const TargetCpu& target() const { return target_; }
 

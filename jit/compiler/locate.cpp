@@ -1,8 +1,8 @@
 // jit/compiler/locate.cpp
 #include "jit/compiler/locate.hpp"
 
-#include <cstdlib>
 #include <dlfcn.h>
+#include <cstdlib>
 #include <filesystem>
 
 namespace trilith::jit {
@@ -12,7 +12,8 @@ namespace fs = std::filesystem;
 
 fs::path own_folder() {
   Dl_info info = {};
-  if (dladdr(reinterpret_cast<void*>(&compiler_library_path), &info) == 0 || info.dli_fname == nullptr) return {};
+  if (dladdr(reinterpret_cast<void*>(&compiler_library_path), &info) == 0 || info.dli_fname == nullptr)
+    return {};
   std::error_code error;
   const fs::path real = fs::canonical(info.dli_fname, error);
   return error ? fs::path(info.dli_fname).parent_path() : real.parent_path();
@@ -21,7 +22,8 @@ fs::path own_folder() {
 }  // namespace
 
 std::string compiler_library_path() {
-  if (const char* path = std::getenv("TRILITH_COMPILER_LIBRARY"); path != nullptr && *path != '\0') return path;
+  if (const char* path = std::getenv("TRILITH_COMPILER_LIBRARY"); path != nullptr && *path != '\0')
+    return path;
   return (own_folder() / "libtrilith-compiler.so").string();
 }
 

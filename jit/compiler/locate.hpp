@@ -1,7 +1,7 @@
 // jit/compiler/locate.hpp -- where Trilith's own files are: the compiler library and the header pack.
 //
-// Found from the place of the library that this code is in, so that an installed tree may be moved as a whole:
-// beside it in the build tree and after installation. An environment variable overrides each.
+// Found from the place of the library that this code is in, so that an installed tree may be moved as a
+// whole: beside it in the build tree and after installation. An environment variable overrides each.
 #pragma once
 
 #include <string>

@@ -1,10 +1,10 @@
-// jit/compiler/pack_tool.cpp -- trilith-header-pack: copies every header that the device header reads into a folder
-// that Trilith carries, with the licence texts of the packages they come from.
+// jit/compiler/pack_tool.cpp -- trilith-header-pack: copies every header that the device header reads into a
+// folder that Trilith carries, with the licence texts of the packages they come from.
 //
 //   trilith-header-pack OUTPUT ROOT… (in search order)
 //
-// Run when Trilith is built. The headers are found by Clang itself, for each level of the CPU that emitted code may be
-// compiled for: what a lower level includes need not be what a higher one does.
+// Run when Trilith is built. The headers are found by Clang itself, for each level of the CPU that emitted
+// code may be compiled for: what a lower level includes need not be what a higher one does.
 #include "codegen/error.hpp"
 #include "jit/compiler/client.hpp"
 #include "jit/compiler/flags.hpp"
@@ -28,7 +28,7 @@ std::set<std::string> headers_read(const trilith_compiler& compiler, const std::
                                    const std::string& target_cpu) {
   jit::CompilerInput input;
   input.action = trilith_scan_header;
-  input.source = "#include \"trilith/device.hpp\"\n";
+  input.source = jit::device_header_source;
   input.file_name = "/trilith/device_header.cpp";
   input.arguments = jit::language_arguments(jit::resolve_target(target_cpu), {});
   input.arguments.insert(input.arguments.end(), {"-nostdsysteminc", "-nobuiltininc"});
@@ -54,10 +54,12 @@ void copy_licences(const std::string& output) {
   fs::create_directories(output + "/licences", error);
   for (fs::directory_iterator at("/usr/share/doc", error), end; !error && at != end; at.increment(error)) {
     const std::string package = at->path().filename().string();
-    const bool ours = package.starts_with("libstdc++-") || package == "libc6-dev" || package == "libxsimd-dev" ||
-                      package.starts_with("libclang-common-") || package == "linux-libc-dev";
+    const bool ours = package.starts_with("libstdc++-") || package == "libc6-dev" ||
+                      package == "libxsimd-dev" || package.starts_with("libclang-common-") ||
+                      package == "linux-libc-dev";
     if (ours && fs::exists(at->path() / "copyright"))
-      fs::copy_file(at->path() / "copyright", output + "/licences/" + package, fs::copy_options::overwrite_existing);
+      fs::copy_file(at->path() / "copyright", output + "/licences/" + package,
+                    fs::copy_options::overwrite_existing);
   }
 }
 
@@ -88,7 +90,8 @@ void make_pack(const std::string& output, const std::vector<std::string>& roots)
     for (const std::string& root : roots) {
       if (file.starts_with(root + "/") && root.size() > best.size()) best = root;
     }
-    if (best.empty()) throw pl::InternalError("the device header reads " + file + ", which is below no include root");
+    if (best.empty())
+      throw pl::InternalError("the device header reads " + file + ", which is below no include root");
     const std::string path = root_names[best] + file.substr(best.size());
     std::string text;
     if (!jit::read_file(file, text)) throw pl::InternalError("cannot read " + file);

@@ -4,11 +4,11 @@
 #include "clang/Basic/Stack.h"
 #include "llvm/Support/ErrorHandling.h"
 
+#include <pthread.h>
 #include <csetjmp>
 #include <csignal>
 #include <cstring>
 #include <mutex>
-#include <pthread.h>
 #include <vector>
 
 namespace trilith::jit::compiler {
@@ -58,7 +58,8 @@ void on_crash(int signal_number, siginfo_t* info, void* context) {
   }
 }
 
-/// Crash handlers are in place only while something compiles, so that a host that sets its own at start keeps them.
+/// Crash handlers are in place only while something compiles, so that a host that sets its own at start keeps
+/// them.
 class CrashHandlers {
  public:
   CrashHandlers() {

@@ -72,9 +72,10 @@ TargetCpu resolve_target(const std::string& target_cpu) {
   }
   target.name = target_cpu;
   if (!features_of(target_cpu, target.required))
-    throw pl::ConfigError("target_cpu \"" + target_cpu +
-                          "\" is not a CPU that LLVM knows; expected \"native\", a level such as \"x86-64-v3\" or a "
-                          "CPU name such as \"skylake-avx512\"");
+    throw pl::ConfigError(
+        "target_cpu \"" + target_cpu +
+        "\" is not a CPU that LLVM knows; expected \"native\", a level such as \"x86-64-v3\" or a "
+        "CPU name such as \"skylake-avx512\"");
   target.identity = target.triple + " " + target.name;
   return target;
 }

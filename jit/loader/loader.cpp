@@ -3,8 +3,8 @@
 
 #include "jit/loader/perf_map.hpp"
 
-#include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
+#include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
 #include "llvm/ExecutionEngine/Orc/ExecutorProcessControl.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
@@ -23,8 +23,8 @@ namespace orc = llvm::orc;
 
 constexpr const char* refused_text = "executable memory refused by the system";
 
-/// One lock for every session: loads are rare and take a third of a millisecond, and fork() must find none under
-/// way. Leaked, so that code may be released by destructors of static objects.
+/// One lock for every session: loads are rare and take a third of a millisecond, and fork() must find none
+/// under way. Leaked, so that code may be released by destructors of static objects.
 std::mutex& load_lock() {
   static auto* const lock = new std::mutex;
   return *lock;
@@ -56,7 +56,8 @@ class MemoryManager final : public jitlink::JITLinkMemoryManager {
     void abandon(OnAbandonedFunction on_abandoned) override { inner_->abandon(std::move(on_abandoned)); }
     void finalize(OnFinalizedFunction on_finalized) override {
       const auto refusal = [](const std::string& detail) {
-        return llvm::make_error<llvm::StringError>(refused_text + (": " + detail), llvm::inconvertibleErrorCode());
+        return llvm::make_error<llvm::StringError>(refused_text + (": " + detail),
+                                                   llvm::inconvertibleErrorCode());
       };
       if (deny_) {
         inner_->abandon([&](llvm::Error error) {
@@ -102,7 +103,9 @@ class NotePlacement final : public orc::ObjectLinkingLayer::Plugin {
     });
   }
   llvm::Error notifyFailed(orc::MaterializationResponsibility&) override { return llvm::Error::success(); }
-  llvm::Error notifyRemovingResources(orc::JITDylib&, orc::ResourceKey) override { return llvm::Error::success(); }
+  llvm::Error notifyRemovingResources(orc::JITDylib&, orc::ResourceKey) override {
+    return llvm::Error::success();
+  }
   void notifyTransferringResources(orc::JITDylib&, orc::ResourceKey, orc::ResourceKey) override {}
 
  private:
@@ -118,15 +121,16 @@ class LoaderSession {
   explicit LoaderSession(const LoaderOptions& options) : options_(options) {
     auto control = orc::SelfExecutorProcessControl::Create(
         nullptr, std::make_unique<orc::InPlaceTaskDispatcher>(),
-        std::make_unique<MemoryManager>(std::make_unique<jitlink::InProcessMemoryManager>(
-                                            llvm::sys::Process::getPageSizeEstimate()),
-                                        options.deny_executable));
+        std::make_unique<MemoryManager>(
+            std::make_unique<jitlink::InProcessMemoryManager>(llvm::sys::Process::getPageSizeEstimate()),
+            options.deny_executable));
     if (!control) {
       start_failure_ = llvm::toString(control.takeError());
       return;
     }
     session_ = std::make_unique<orc::ExecutionSession>(std::move(*control));
-    session_->setErrorReporter([this](llvm::Error error) { reported_ += llvm::toString(std::move(error)) + "; "; });
+    session_->setErrorReporter(
+        [this](llvm::Error error) { reported_ += llvm::toString(std::move(error)) + "; "; });
     layer_ = std::make_unique<orc::ObjectLinkingLayer>(*session_);
     layer_->addPlugin(std::make_shared<NotePlacement>(placement_));
     allowed_ = &session_->createBareJITDylib("allowed");
@@ -151,8 +155,9 @@ class LoaderSession {
   LoaderSession& operator=(const LoaderSession&) = delete;
 
   /// Caller holds load_lock(). Null and `failure` filled when it does not load.
-  orc::JITDylib* load(std::span<const char> object, const std::string& symbol, const std::string& display_name,
-                      LoadFailure& failure, void*& address, Placement& placement) {
+  orc::JITDylib* load(std::span<const char> object, const std::string& symbol,
+                      const std::string& display_name, LoadFailure& failure, void*& address,
+                      Placement& placement) {
     if (session_ == nullptr) {
       failure.reason = start_failure_;
       return nullptr;
@@ -162,7 +167,8 @@ class LoaderSession {
     orc::JITDylib& dylib = session_->createBareJITDylib("kernel." + std::to_string(next_number_++));
     dylib.addToLinkOrder(*allowed_);
     llvm::Error added = layer_->add(
-        dylib, llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(object.data(), object.size()), display_name, false));
+        dylib,
+        llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(object.data(), object.size()), display_name, false));
     if (added) {
       failure.reason = llvm::toString(std::move(added));
     } else if (auto found = session_->lookup({{&dylib, orc::JITDylibLookupFlags::MatchAllSymbols}},
@@ -216,8 +222,8 @@ struct LoadedObject {
 
 Loader::Loader(LoaderOptions options) : session_(std::make_shared<detail::LoaderSession>(options)) {}
 
-LoadedCode Loader::load(std::span<const char> object, const std::string& symbol, const std::string& display_name,
-                        LoadFailure& failure) {
+LoadedCode Loader::load(std::span<const char> object, const std::string& symbol,
+                        const std::string& display_name, LoadFailure& failure) {
   auto loaded = std::make_shared<detail::LoadedObject>();
   LoadedCode code;
   {

@@ -5,8 +5,8 @@
 //   auto entry = reinterpret_cast<pl::abi::Entry>(code.address());
 //
 // Nothing is read from or written to a file, so a cache on a file system without execute permission works.
-// The code's memory goes back when the last LoadedCode that refers to it is destroyed; never destroy it while the
-// code runs. Thread-safe. No LLVM type is visible here.
+// The code's memory goes back when the last LoadedCode that refers to it is destroyed; never destroy it while
+// the code runs. Thread-safe. No LLVM type is visible here.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@
 namespace trilith::jit {
 
 struct LoaderOptions {
-  bool perf_map = false;         ///< append to /tmp/perf-<pid>.map
+  bool perf_map = false;            ///< append to /tmp/perf-<pid>.map
   bool debug_registration = false;  ///< tell gdb about each object
-  bool deny_executable = false;  ///< test hook: behave as if the system refused executable memory
+  bool deny_executable = false;     ///< test hook: behave as if the system refused executable memory
 };
 
 namespace detail {

@@ -1,9 +1,9 @@
 // jit/loader/perf_map.cpp -- appends while it can, rewrites when an address is used again.
 #include "jit/loader/perf_map.hpp"
 
+#include <unistd.h>
 #include <cstdio>
 #include <map>
-#include <unistd.h>
 
 namespace trilith::jit {
 namespace {
@@ -13,8 +13,8 @@ struct Listed {
   std::string name;
 };
 
-/// Everything that is in the file, by address. Released code stays listed, since a profile taken earlier may still
-/// be resolved against it, until its addresses are used again.
+/// Everything that is in the file, by address. Released code stays listed, since a profile taken earlier may
+/// still be resolved against it, until its addresses are used again.
 std::map<std::uint64_t, Listed>& listed() {
   static auto* const ranges = new std::map<std::uint64_t, Listed>;
   return *ranges;

@@ -1,7 +1,7 @@
 // jit/loader/perf_map.hpp -- /tmp/perf-<pid>.map, where Linux perf looks up names of generated code.
 //
-// Off by default. The caller serialises. Addresses are reused after code is released: a range is in the file once,
-// under the name of the code that is there now.
+// Off by default. The caller serialises. Addresses are reused after code is released: a range is in the file
+// once, under the name of the code that is there now.
 #pragma once
 
 #include <cstdint>
