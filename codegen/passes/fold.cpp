@@ -90,6 +90,21 @@ Expr with_integer_identities(Expr e) {
   return e;
 }
 
+/// `!(a < b)` on integers is `a >= b`; on floats only == and != may be turned, for NaN's sake.
+Expr negated(Expr e) {
+  Expr& inner = e.operands[0];
+  if (inner.op == Op::LogicalNot) return std::move(inner.operands[0]);
+  const bool floating = inner.operands.size() == 2 && is_floating(inner.operands[0].type.dtype);
+  constexpr std::pair<Op, Op> turned[] = {{Op::Eq, Op::Ne}, {Op::Ne, Op::Eq}, {Op::Lt, Op::Ge},
+                                          {Op::Ge, Op::Lt}, {Op::Gt, Op::Le}, {Op::Le, Op::Gt}};
+  for (const auto& [from, to] : turned)
+    if (inner.op == from && (!floating || from == Op::Eq || from == Op::Ne)) {
+      inner.op = to;
+      return std::move(inner);
+    }
+  return e;
+}
+
 Expr with_logic_identities(Expr e) {
   Expr& a = e.operands[0];
   Expr& b = e.operands[1];
@@ -162,6 +177,7 @@ Expr fold(Expr expression) {
       if (expression.operands[0].is_constant())
         return std::move(expression.operands[expression.operands[0].value.bits != 0 ? 1 : 2]);
       return expression;
+    case Op::LogicalNot: return negated(std::move(expression));
     case Op::LogicalAnd:
     case Op::LogicalOr: return with_logic_identities(std::move(expression));
     case Op::Cast:

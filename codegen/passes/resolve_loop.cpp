@@ -123,7 +123,7 @@ void Resolver::loop(const Statement& s, const std::function<Statement(LoopFrame&
   VariableSet carried(captured_.variables.size(), false);
   add_assigned(s.step_body, carried);
   carried = assigned_and(s.body, liveness_.at_head.at(&s), std::move(carried));
-  VariableSet varying(carried.size(), false);
+  Varying varying;
   std::vector<std::size_t> known_exits;
   for (const BlockFrame* block : blocks_) known_exits.push_back(block->exits.size());
   for (;;) {
@@ -175,15 +175,16 @@ void Resolver::make_heads(LoopFrame& frame, const SourceLocation& location) {
       binding->parts.push_back(default_value(variable.type, variable.location));
     }
     if (!binding.has_value()) continue;
-    if (!binding->is_view() || frame.varying[v])
-      for (Expr& part : binding->parts) {
-        const VariableId id = new_variable(variable.name, part.type, binding->location);
-        storage_[static_cast<std::size_t>(id)] = true;
-        emit(assignment(id, std::move(part), location));
-        // What is computed from the storage holds for one round only.
-        ++depths_[static_cast<std::size_t>(id)];
-        part = use(id, location);
-      }
+    for (std::size_t i = 0; i < binding->parts.size(); ++i) {
+      if (binding->is_view() && frame.varying.count({v, i}) == 0) continue;
+      Expr& part = binding->parts[i];
+      const VariableId id = new_variable(variable.name, part.type, binding->location);
+      storage_[static_cast<std::size_t>(id)] = true;
+      emit(assignment(id, std::move(part), location));
+      // What is computed from the storage holds for one round only.
+      ++depths_[static_cast<std::size_t>(id)];
+      part = use(id, location);
+    }
     frame.heads[v] = binding;
   }
 }
@@ -218,10 +219,9 @@ std::vector<Statement> Resolver::back_edge(LoopFrame& frame, const SourceLocatio
     check_compatible(static_cast<VariableId>(v), *head, *current);
     for (std::size_t part = 0; part < head->parts.size(); ++part) {
       if (same_value(head->parts[part], current->parts[part])) continue;
-      if (head->is_view() && !frame.varying[v]) {
-        frame.varying[v] = true;
+      if (head->is_view() && frame.varying.insert({v, part}).second) {
         frame.again = true;
-        break;
+        continue;
       }
       copies.push_back({head->parts[part].variable, current->parts[part]});
     }

@@ -8,7 +8,9 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trilith::codegen::passes {
@@ -45,13 +47,16 @@ struct BlockFrame {
   std::vector<Bindings> exits;
 };
 
+/// Pairs of a variable that is a view and the number of one of its parts.
+using Varying = std::set<std::pair<std::size_t, std::size_t>>;
+
 /// A loop being walked.
 struct LoopFrame {
   VariableSet carried;             ///< assigned inside and read in a further round or behind
   Bindings heads;                  ///< of the carried variables: their storage
   std::size_t depth = 0;           ///< scopes around the loop
   std::vector<Statement> prelude;  ///< first values found necessary while walking the body
-  VariableSet varying;             ///< views whose offsets change from round to round
+  Varying varying;                 ///< offsets of views that change from round to round
   bool again = false;              ///< `varying` grew: walk the body again
   bool has_break = false;
   BlockFrame* break_block = nullptr;     ///< unrolled: `break` leaves this block
