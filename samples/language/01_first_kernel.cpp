@@ -24,11 +24,11 @@ bool call(std::int64_t rows, std::int64_t columns) {
   axpy(x, y, 2.0f);
   const pl::Statistics after = pl::statistics();
 
-  std::cout << rows << "x" << columns << ": "
-            << (after.misses > before.misses         ? "compiled"
-                : after.disk_hits > before.disk_hits ? "disk cache hit"
-                                                     : "memory cache hit")
-            << '\n';
+  const char* how = after.misses > before.misses             ? "compiled"
+                    : after.disk_hits > before.disk_hits     ? "disk cache hit"
+                    : after.memory_hits > before.memory_hits ? "memory cache hit"
+                                                             : "run natively (TRILITH_EAGER)";
+  std::cout << rows << "x" << columns << ": " << how << '\n';
   for (const float element : y)
     if (element != 7.0f) {
       std::cout << "wrong: got " << element << ", expected 7\n";
