@@ -1,0 +1,67 @@
+// test/runtime/support.hpp -- what the runtime's tests share: an eager context, filled arrays, caught
+// messages, log lines.
+#pragma once
+
+#include "pl/pl.hpp"
+#include "pl/pld.hpp"
+
+#include <doctest/doctest.h>
+
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace support {
+
+/// This thread runs lambdas natively until the end of the block.
+struct Eager {
+  pl::Context context{{.eager = true}};
+  pl::ContextScope scope{context};
+};
+
+inline pl::Array<float> numbers(const pl::Index& dims) {
+  pl::Array<float> result(dims);
+  float next = 0;
+  for (float& element : result) element = next++;
+  return result;
+}
+
+/// The message of the exception of type E that `f` throws; empty when it throws none.
+template <class E, class F>
+std::string message_of(F&& f) {
+  try {
+    f();
+  } catch (const E& error) {
+    return error.what();
+  }
+  return "";
+}
+
+inline bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+/// Collects log lines until the end of the block.
+class LogLines {
+ public:
+  LogLines() {
+    previous_ = pl::set_log_sink([this](pl::LogLevel, std::string_view text) {
+      const std::scoped_lock lock(mutex_);
+      lines_.emplace_back(text);
+    });
+  }
+  ~LogLines() { pl::set_log_sink(previous_); }
+  [[nodiscard]] std::size_t count(const std::string& part) const {
+    const std::scoped_lock lock(mutex_);
+    std::size_t result = 0;
+    for (const std::string& line : lines_) result += contains(line, part);
+    return result;
+  }
+
+ private:
+  pl::LogSink previous_;
+  mutable std::mutex mutex_;
+  std::vector<std::string> lines_;
+};
+
+}  // namespace support
