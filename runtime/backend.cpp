@@ -1,6 +1,5 @@
 #include "runtime/backend.hpp"
 
-#if __has_include("jit/engine.hpp")
 #include "jit/engine.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
@@ -79,7 +78,7 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
     if (!context.config.compile)
       throw ConfigError("no cache holds " + kernel.ir.name + " (" + description +
                             ") and RunConfig.compile is false; compile it beforehand or set compile",
-                        {kernel.location()});
+                        kernel.location());
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const codegen::Kernel specialised = codegen::specialise(kernel.ir, signature);
@@ -116,15 +115,3 @@ void Backend::add_to(Statistics& statistics) const {
 }
 
 }  // namespace pl::detail
-#else
-// Until the engine lands.
-namespace pl::detail {
-struct Backend::Impl {};
-Backend::Backend(const RunConfig&) {}
-Backend::~Backend() = default;
-Executable Backend::get(const CapturedKernel&, const trilith::codegen::Signature&, ContextState&) {
-  throw Unavailable{"this build has no engine"};
-}
-void Backend::add_to(Statistics&) const {}
-}  // namespace pl::detail
-#endif

@@ -58,7 +58,7 @@ CallPlan::CallPlan(std::shared_ptr<const CapturedKernel> captured, std::span<con
   const auto wrong = [&](const std::string& what) {
     return CaptureError("the captured kernel \"" + ir.name + "\" and the lambda in the program do not fit: " +
                             what + "; build again, with the flags that the target has",
-                        {kernel->location()});
+                        kernel->location());
   };
   if (ir.parameters.size() != parameters.size())
     throw wrong(std::to_string(ir.parameters.size()) + " parameters were captured, the lambda has " +

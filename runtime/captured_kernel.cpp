@@ -27,10 +27,9 @@ Captured& captured() {
 
 }  // namespace
 
-std::string CapturedKernel::location() const {
+Location CapturedKernel::location() const {
   const auto& at = ir.location;
-  const std::string file = at.file < ir.files.size() ? ir.files[at.file] : "";
-  return at.line == 0 ? file : file + ":" + std::to_string(at.line);
+  return {at.file < ir.files.size() ? ir.files[at.file] : "", at.line, at.column};
 }
 
 #if __has_include("pl/capture_record.hpp")

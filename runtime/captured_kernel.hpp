@@ -16,9 +16,9 @@ struct CaptureUnit;
 
 struct CapturedKernel {
   trilith::codegen::Kernel ir;
-  std::string hash;                            ///< of the JSON text: the kernel's part of every key
-  std::vector<bool> specialise_capture;        ///< one per Kernel::captures
-  [[nodiscard]] std::string location() const;  ///< "file:line"
+  std::string hash;                         ///< of the JSON text: the kernel's part of every key
+  std::vector<bool> specialise_capture;     ///< one per Kernel::captures
+  [[nodiscard]] Location location() const;  ///< of its definition
 };
 
 /// What identifies a lambda: where `incore` was called, in which unit, and its closure type.

@@ -317,8 +317,8 @@ class KernelDispatch {
     fresh->signature = describe(plan.kernel->ir, signature);
     fresh->context = context.weak_from_this();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    SpecialisationStatistics statistics{name(), plan.kernel->location(), fresh->signature, fresh->code.origin,
-                                        seconds.count()};
+    SpecialisationStatistics statistics{name(), plan.kernel->location().str(), fresh->signature,
+                                        fresh->code.origin, seconds.count()};
     const Specialisation* candidate = fresh.get();
     const Specialisation* kept = state_.table.insert(std::move(fresh), key);
     // Of the threads that raced here one reports.
