@@ -85,7 +85,8 @@ T smaller(T a, T b) {
 template <class T>
 T floor_rem(T a, T b) {
   const T rest = std::fmod(a, b);
-  return rest != 0 && std::signbit(rest) != std::signbit(b) ? rest + b : rest;
+  if (rest == 0) return std::copysign(rest, b);
+  return std::signbit(rest) != std::signbit(b) ? rest + b : rest;
 }
 
 template <class T>

@@ -1,7 +1,8 @@
 // trilith/cast.hpp -- conversions between element types, in every rounding mode, right for every value.
 //
-// float -> integer rounds by the mode, then saturates; NaN becomes 0. integer -> float and double -> float
-// round by the mode once. bool -> number is 0 or 1, number -> bool is x != 0.
+// float -> integer rounds by the mode, then saturates; NaN becomes 0. What becomes a float is rounded to
+// nearest, ties to even, whatever the mode. Integers are cut to their width. bool -> number is 0 or 1, number
+// -> bool is x != 0.
 #pragma once
 
 #include "arithmetic.hpp"
@@ -29,59 +30,6 @@ TRILITH_INLINE V integral(V x) {
     const V next = whole + with_sign<T>(splat<T>(1), x);
     using I = Vector<Integer<T>>;
     return (I)(whole != x) & (I)(half == trunc(half)) ? next : whole;
-  }
-}
-
-/// r is x rounded to nearest even; returns what `Mode` makes of it. `lost` is the sign of x - r, `tie` says
-/// that x lies halfway between r and its neighbour on the other side of x.
-template <CastMode Mode, class U>
-TRILITH_INLINE U redirected(U r, int lost, bool tie, bool negative) {
-  if (lost == 0) return r;
-  using I = Integer<U>;
-  I bits = __builtin_bit_cast(I, r);
-  const bool away_from_zero = (lost < 0) != negative;  // r is further from zero than x
-  const I down = static_cast<I>(bits - 1), up = static_cast<I>(bits + 1);
-  if constexpr (Mode == CastMode::Round) {
-    if (tie && !away_from_zero) bits = up;
-  } else if constexpr (Mode == CastMode::Floor) {
-    if (lost < 0) bits = negative ? up : down;
-  } else if constexpr (Mode == CastMode::Ceil) {
-    if (lost > 0) bits = negative ? down : up;
-  } else if constexpr (Mode == CastMode::Trunc) {
-    if (away_from_zero) bits = down;
-  } else if constexpr (Mode == CastMode::Odd) {
-    bits = (away_from_zero ? down : bits) | 1;
-  }
-  return __builtin_bit_cast(U, bits);
-}
-
-/// |x| and |r| as integers where both are integral, else in double, which holds every float.
-template <class T, class U>
-using Exact = std::conditional_t<std::is_integral_v<T>, std::uint64_t, double>;
-template <class T, class U>
-TRILITH_INLINE Exact<T, U> exact_magnitude(U x) {
-  if constexpr (std::is_integral_v<T> && std::is_integral_v<U>)
-    return x < 0 ? 0 - static_cast<std::uint64_t>(x) : static_cast<std::uint64_t>(x);
-  else
-    return static_cast<Exact<T, U>>(x < 0 ? -x : x);
-}
-
-/// To a floating type, rounded once by `Mode`.
-template <class U, CastMode Mode, class T>
-TRILITH_INLINE U to_floating(T x) {
-  const U r = static_cast<U>(x);
-  if constexpr (Mode == CastMode::Rint || (std::is_floating_point_v<T> && sizeof(T) <= sizeof(U))) {
-    return r;
-  } else {
-    if constexpr (std::is_floating_point_v<T>)
-      if (x - x != 0) return r;  // an infinity or a NaN
-    const bool negative = x < 0;
-    const auto size = exact_magnitude<T, T>(x), rounded = exact_magnitude<T, U>(r);
-    const U beyond = from_pattern<U>(bits_of(device::abs(r)) + 1);
-    const bool tie = beyond <= std::numeric_limits<U>::max() && size > rounded &&
-                     exact_magnitude<T, U>(beyond) - size == size - rounded;
-    const int lost = size == rounded ? 0 : ((size > rounded) != negative ? 1 : -1);
-    return redirected<Mode, U>(r, lost, tie, negative);
   }
 }
 
@@ -145,13 +93,8 @@ TRILITH_INLINE Vec<U, N> cast_vector(const Vec<T, N>& x) {
     return device::ne(x, device::splat<T, N>(T(0)));
   } else if constexpr (std::is_floating_point_v<T> && std::is_integral_v<U>) {
     return parts<U, N>(saturate_all<U, N, T>(whole<T, N>(integral_parts<Mode>(x))));
-  } else if constexpr (std::is_integral_v<U> || Mode == CastMode::Rint ||
-                       (std::is_same_v<U, double> && sizeof(T) == 4)) {
-    return parts<U, N>({__builtin_convertvector((whole<T, N>(x).all), Vector<U, N>)});
   } else {
-    Whole<U, N> result{};
-    for (int i = 0; i < N; ++i) result.all[i] = to_floating<U, Mode>(element(x, i));
-    return parts<U, N>(result);
+    return parts<U, N>({__builtin_convertvector((whole<T, N>(x).all), Vector<U, N>)});
   }
 }
 
@@ -180,10 +123,8 @@ TRILITH_INLINE std::enable_if_t<std::is_arithmetic_v<T>, U> cast(T x) {
     return static_cast<U>(x);
   else if constexpr (std::is_floating_point_v<T> && std::is_integral_v<U>)
     return native::saturated<U, T>(native::integral<Mode>(native::splat<T>(x))[0]);
-  else if constexpr (std::is_integral_v<U>)
-    return static_cast<U>(x);
   else
-    return native::to_floating<U, Mode>(x);
+    return static_cast<U>(x);
 }
 
 }  // namespace trilith::device

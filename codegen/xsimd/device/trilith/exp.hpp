@@ -63,21 +63,26 @@ TRILITH_INLINE F64 exp(F64 x) {
   return scale(exp_fraction(r), n);
 }
 
+/// 2^r for |r| <= 1/2.
+TRILITH_INLINE F32 exp2_fraction(F32 r) {
+  return polynomial(r, 1.0f, 0x1.62e430p-1f, 0x1.ebfbe0p-3f, 0x1.c6af6cp-5f, 0x1.3b2a52p-7f, 0x1.5f0906p-10f,
+                    0x1.4413dcp-13f);
+}
+TRILITH_INLINE F64 exp2_fraction(F64 r) {
+  return polynomial(r, 1.0, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0c6p-5,
+                    0x1.3b2ab6fba4e79p-7, 0x1.5d87fe78a3f6bp-10, 0x1.430912f86b7c7p-13, 0x1.ffcbfc6dba6b6p-17,
+                    0x1.62c02242c031dp-20, 0x1.b524eb9f21834p-24, 0x1.e4cf10b7143f1p-28,
+                    0x1.e9ec78cdc8d74p-32, 0x1.c4a2d9a26d749p-36);
+}
 TRILITH_INLINE F32 exp2(F32 x) {
   x = bounded(x, -151.0f, 129.0f);
   const F32 n = nearest_multiple(x, 1.0f);
-  return scale(polynomial(x - n, 1.0f, 0x1.62e430p-1f, 0x1.ebfbe0p-3f, 0x1.c6af6cp-5f, 0x1.3b2a52p-7f,
-                          0x1.5f0906p-10f, 0x1.4413dcp-13f),
-               n);
+  return scale(exp2_fraction(x - n), n);
 }
 TRILITH_INLINE F64 exp2(F64 x) {
   x = bounded(x, -1076.0, 1025.0);
   const F64 n = nearest_multiple(x, 1.0);
-  return scale(polynomial(x - n, 1.0, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0c6p-5,
-                          0x1.3b2ab6fba4e79p-7, 0x1.5d87fe78a3f6bp-10, 0x1.430912f86b7c7p-13,
-                          0x1.ffcbfc6dba6b6p-17, 0x1.62c02242c031dp-20, 0x1.b524eb9f21834p-24,
-                          0x1.e4cf10b7143f1p-28, 0x1.e9ec78cdc8d74p-32, 0x1.c4a2d9a26d749p-36),
-               n);
+  return scale(exp2_fraction(x - n), n);
 }
 
 }  // namespace trilith::device::native

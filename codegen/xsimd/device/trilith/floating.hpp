@@ -108,8 +108,9 @@ TRILITH_INLINE V floating_rem(V a, V b) {
   using T = Element<V>;
   using I = Vector<Integer<T>>;
   const V rest = fmod(a, b);
-  const I other_side = (I)(rest != V{}) & (I)(((I)rest ^ (I)b) < I{});
-  return other_side ? rest + b : rest;
+  const V other_side = (V)((I)rest ^ (I)b);
+  // A remainder of zero has b's sign, too.
+  return rest == V{} ? with_sign<T>(rest, b) : ((I)other_side < I{} ? rest + b : rest);
 }
 TRILITH_INLINE F32 rem(F32 a, F32 b) { return floating_rem(a, b); }
 TRILITH_INLINE F64 rem(F64 a, F64 b) { return floating_rem(a, b); }
