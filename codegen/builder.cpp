@@ -28,10 +28,10 @@ Type tensor_type(DType dtype) {
   return type;
 }
 
-/// The operand whose dtype the result has: `where`'s condition and literals do not decide.
+/// The operand whose dtype the result has: conditions and literals do not decide.
 const Expr* deciding_operand(Op op, const std::vector<Expr>& operands) {
   const Expr* found = nullptr;
-  for (std::size_t i = op == Op::Where ? 1 : 0; i < operands.size(); ++i)
+  for (std::size_t i = op == Op::Where || op == Op::Conditional ? 1 : 0; i < operands.size(); ++i)
     if (found == nullptr || (found->literal && !operands[i].literal)) found = &operands[i];
   return found;
 }
