@@ -94,7 +94,9 @@ class Generator {
       result.name = use;
       Items offsets;  // a tensor must bind the extent, whatever else the program has
       (void)tensor(std::string(1, letter), any_dtype(), Access::In, offsets);
-    } else if (random_.chance(15)) {
+    } else if (result.size > 0 && random_.chance(15)) {
+      // Not 0: a loop that a run-time bound keeps from running still holds regions, and a region that never
+      // fits its tensor is refused whether it is reached or not.
       result.name = k_.capture(fresh("capture"), DType::Int64);
       program_.captures.push_back(scalar_parameter(DType::Int64, result.size));
     } else if (random_.chance(15)) {

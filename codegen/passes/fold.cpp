@@ -76,7 +76,10 @@ Expr with_integer_identities(Expr e) {
       break;
     case Op::Mul:
       if (is_integer_value(b, 1)) return std::move(a);
-      if (is_integer_value(b, 0)) return std::move(b);
+      if (is_integer_value(b, 0)) {
+        b.literal = false;  // it stands for a run-time scalar, which decides the dtype of what is beside it
+        return std::move(b);
+      }
       break;
     case Op::Div:
       if (is_integer_value(b, 1)) return std::move(a);

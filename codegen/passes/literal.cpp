@@ -59,6 +59,19 @@ Expr literal_as(const Kernel& kernel, Expr literal, DType dtype, std::string_vie
   return fold(std::move(cast));
 }
 
+namespace {
+/// The dtype in which C++ compares constants: the floating one, else the wider.
+DType common_dtype(const std::vector<Expr>& constants) {
+  DType common = constants[0].type.dtype;
+  for (const Expr& constant : constants) {
+    const DType dtype = constant.type.dtype;
+    const bool wider = size_of(dtype) > size_of(common);
+    if (is_floating(dtype) ? !is_floating(common) || wider : !is_floating(common) && wider) common = dtype;
+  }
+  return common;
+}
+}  // namespace
+
 void unify_dtypes(const Kernel& kernel, Op op, std::vector<Expr>& operands, DType fallback,
                   const SourceLocation& location) {
   const std::size_t first = op == Op::Where ? 1 : 0;
@@ -71,7 +84,9 @@ void unify_dtypes(const Kernel& kernel, Op op, std::vector<Expr>& operands, DTyp
     }
     if (deciding == nullptr && !operand.literal) deciding = &operand;
   }
-  const DType dtype = deciding != nullptr ? deciding->type.dtype : fallback;
+  const DType dtype = deciding != nullptr                     ? deciding->type.dtype
+                      : operation(op).group == Group::Compare ? common_dtype(operands)
+                                                              : fallback;
   const std::string decided_by = deciding != nullptr ? kind_text(*deciding) : "scalar";
   for (std::size_t i = first; i < operands.size(); ++i) {
     Expr& operand = operands[i];

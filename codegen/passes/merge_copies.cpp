@@ -11,8 +11,7 @@ namespace {
 
 class Merger {
  public:
-  explicit Merger(Kernel& kernel)
-      : kernel_(kernel), reads_(kernel.variables.size(), 0), defined_at_(kernel.variables.size(), -1) {}
+  explicit Merger(Kernel& kernel) : kernel_(kernel), reads_(kernel.variables.size(), 0) {}
 
   void run() {
     for (const Variable& variable : kernel_.variables)
@@ -31,8 +30,7 @@ class Merger {
   void count(const std::vector<Statement>& list) {
     for (const Statement& s : list) {
       for (const Expr* e : {&s.value, &s.begin, &s.end, &s.step}) count(*e);
-      count(s.body);
-      count(s.else_body);
+      for (const auto* inner : {&s.body, &s.else_body, &s.step_body}) count(*inner);
     }
   }
 
@@ -61,27 +59,30 @@ class Merger {
   }
 
   void merge(std::vector<Statement>& list) {
-    std::vector<VariableId> here;
+    // Index in this list of each variable's last assignment; what nested lists assign has no index here.
+    std::vector<std::ptrdiff_t> defined_at(kernel_.variables.size(), -1);
     std::vector<bool> gone(list.size(), false);
     for (std::size_t i = 0; i < list.size(); ++i) {
       Statement& s = list[i];
-      merge(s.body);
-      merge(s.else_body);
+      for (auto* inner : {&s.body, &s.else_body, &s.step_body}) merge(*inner);
       if (is_copy(s)) {
         const auto source = static_cast<std::size_t>(s.value.variable);
-        const std::ptrdiff_t from = defined_at_[source];
+        const std::ptrdiff_t from = defined_at[source];
         if (from >= 0 && reads_[source] == 1 && may_sink(list, static_cast<std::size_t>(from), i)) {
-          s.value = std::move(list[static_cast<std::size_t>(from)].value);
+          s.value = std::exchange(list[static_cast<std::size_t>(from)].value, Expr());
           s.location = list[static_cast<std::size_t>(from)].location;
           gone[static_cast<std::size_t>(from)] = true;
         }
       }
       if (s.kind == StatementKind::Assign) {
-        defined_at_[static_cast<std::size_t>(s.variable)] = static_cast<std::ptrdiff_t>(i);
-        here.push_back(s.variable);
+        defined_at[static_cast<std::size_t>(s.variable)] = static_cast<std::ptrdiff_t>(i);
+      } else {
+        VariableSet assigned(kernel_.variables.size(), false);
+        add_assigned({s}, assigned);
+        for (std::size_t v = 0; v < assigned.size(); ++v)
+          if (assigned[v]) defined_at[v] = -1;
       }
     }
-    for (const VariableId variable : here) defined_at_[static_cast<std::size_t>(variable)] = -1;
     std::vector<Statement> kept;
     for (std::size_t i = 0; i < list.size(); ++i)
       if (!gone[i]) kept.push_back(std::move(list[i]));
@@ -90,7 +91,6 @@ class Merger {
 
   Kernel& kernel_;
   std::vector<int> reads_;
-  std::vector<std::ptrdiff_t> defined_at_;  ///< index in the list being merged, of its last assignment there
 };
 
 }  // namespace
