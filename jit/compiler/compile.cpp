@@ -1,6 +1,8 @@
 // jit/compiler/compile.cpp -- CompilerInstance, an action, and the back end as a phase of its own.
 #include "jit/compiler/compile.hpp"
 
+#include "jit/compiler/flags.hpp"
+
 #include "clang/Basic/DiagnosticOptions.h"
 #include "clang/CodeGen/BackendUtil.h"
 #include "clang/CodeGen/CodeGenAction.h"
@@ -96,6 +98,10 @@ class HeaderInMemory : public clang::GeneratePCHAction {
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const trilith_compiler_request& request) {
   auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
   memory->addFile(view(request.file_name), 0, llvm::MemoryBuffer::getMemBuffer(view(request.source)));
+  // Clang goes back to the precompiled header's own text for some of its functions (those that are not
+  // inlined).
+  if (request.header_path != nullptr)
+    memory->addFile(device_header_name, 0, llvm::MemoryBuffer::getMemBuffer(device_header_source));
   if (request.header.size != 0)
     memory->addFile(request.header_path, 0,
                     llvm::MemoryBuffer::getMemBuffer(view(request.header), request.header_path, false));

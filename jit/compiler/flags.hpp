@@ -10,7 +10,9 @@
 
 namespace trilith::jit {
 
-/// What the precompiled header is made of; emitted code includes the same two.
+/// What the precompiled header is made of (emitted code includes the same two), and the name it has for
+/// Clang.
+inline constexpr const char* device_header_name = "/trilith/device_header.hpp";
 inline constexpr const char* device_header_source =
     "#include \"pl/abi.hpp\"\n#include \"trilith/device.hpp\"\n";
 

@@ -1,4 +1,5 @@
-// Runs one kernel twice, compiled and interpreted, on equal memory between guard pages, and compares every byte.
+// Runs one kernel twice, compiled and interpreted, on equal memory between guard pages, and compares every
+// byte.
 #pragma once
 
 #include "codegen/builder.hpp"
@@ -69,10 +70,13 @@ class Memory {
     const std::size_t shift = static_cast<std::size_t>(options.misalignment) * size;
     bytes_.emplace(static_cast<std::size_t>(count_) * size + shift, options.at_end);
     data_ = bytes_->data() + (options.at_end ? 0 : shift);
-    for (std::int64_t i = 0; i < count_; ++i) fill(data_ + static_cast<std::size_t>(i) * size, options, random);
+    for (std::int64_t i = 0; i < count_; ++i)
+      fill(data_ + static_cast<std::size_t>(i) * size, options, random);
   }
 
-  [[nodiscard]] void* first() const { return data_ + static_cast<std::size_t>(origin_) * size_of(spec_.dtype); }
+  [[nodiscard]] void* first() const {
+    return data_ + static_cast<std::size_t>(origin_) * size_of(spec_.dtype);
+  }
   [[nodiscard]] std::byte* data() const { return data_; }
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] const TensorSpec& spec() const { return spec_; }
@@ -86,8 +90,16 @@ class Memory {
   static T floating(const Options& options, std::mt19937_64& random) {
     if (options.special_values && random() % 8 == 0) {
       using Limits = std::numeric_limits<T>;
-      const T values[] = {T(0), -T(0), Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
-                          Limits::denorm_min(), -Limits::min() / 2, Limits::max(), T(1), T(-0.5)};
+      const T values[] = {T(0),
+                          -T(0),
+                          Limits::infinity(),
+                          -Limits::infinity(),
+                          Limits::quiet_NaN(),
+                          Limits::denorm_min(),
+                          -Limits::min() / 2,
+                          Limits::max(),
+                          T(1),
+                          T(-0.5)};
       return values[random() % std::size(values)];
     }
     return static_cast<T>(std::uniform_real_distribution<double>(-4, 4)(random));
@@ -124,20 +136,23 @@ struct Host {
   std::optional<pl::abi::Fault> fault;
   std::vector<Guarded> scratch;
   std::string printed;
-  pl::abi::Services services{pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print};
+  pl::abi::Services services{pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch,
+                             on_print};
 
   Host() = default;
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
 
-  static void on_fault(void* context, const pl::abi::Fault* fault) { static_cast<Host*>(context)->fault = *fault; }
+  static void on_fault(void* context, const pl::abi::Fault* fault) {
+    static_cast<Host*>(context)->fault = *fault;
+  }
   static void* on_scratch(void* context, std::uint64_t bytes) {
     auto& blocks = static_cast<Host*>(context)->scratch;
     blocks.emplace_back((bytes + 63) / 64 * 64, true);
     return blocks.back().data();
   }
-  static void on_print(void* context, const char* name, std::int32_t dtype, std::int32_t rank, const std::int64_t*,
-                       const void*) {
+  static void on_print(void* context, const char* name, std::int32_t dtype, std::int32_t rank,
+                       const std::int64_t*, const void*) {
     static_cast<Host*>(context)->printed +=
         std::string(name) + ":" + std::to_string(dtype) + ":" + std::to_string(rank) + "\n";
   }
@@ -235,7 +250,8 @@ inline std::int32_t compare(const Kernel& kernel, const std::vector<ArgumentSpec
       interpreted.emplace_back(std::get<Value>(arguments[i]));
     } else {
       const Memory& memory = *expected[owner[i]];
-      interpreted.emplace_back(TensorView{memory.spec().dtype, memory.first(), memory.spec().extents, memory.strides()});
+      interpreted.emplace_back(
+          TensorView{memory.spec().dtype, memory.first(), memory.spec().extents, memory.strides()});
     }
   }
 

@@ -20,11 +20,15 @@ class Guarded {
     mapped_ = inner + 2 * page;
     base_ = static_cast<std::byte*>(mmap(nullptr, mapped_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     if (base_ == MAP_FAILED) throw std::runtime_error("mmap");
-    if (inner > 0 && mprotect(base_ + page, inner, PROT_READ | PROT_WRITE) != 0) throw std::runtime_error("mprotect");
+    if (inner > 0 && mprotect(base_ + page, inner, PROT_READ | PROT_WRITE) != 0)
+      throw std::runtime_error("mprotect");
     data_ = base_ + page + (at_end ? inner - bytes : 0);
   }
   Guarded(Guarded&& other) noexcept
-      : bytes_(other.bytes_), mapped_(other.mapped_), base_(std::exchange(other.base_, nullptr)), data_(other.data_) {}
+      : bytes_(other.bytes_),
+        mapped_(other.mapped_),
+        base_(std::exchange(other.base_, nullptr)),
+        data_(other.data_) {}
   Guarded& operator=(Guarded&&) = delete;
   ~Guarded() {
     if (base_ != nullptr) munmap(base_, mapped_);

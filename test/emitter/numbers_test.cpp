@@ -21,7 +21,8 @@ double tolerance_of(Op op, DType dtype) {
 
 /// Operations that the device header has; the rest of the table is refused elsewhere.
 bool is_elementwise(Group group) {
-  return group == Group::Elementwise || group == Group::Compare || group == Group::Logic || group == Group::Bits;
+  return group == Group::Elementwise || group == Group::Compare || group == Group::Logic ||
+         group == Group::Bits;
 }
 
 }  // namespace
@@ -52,8 +53,8 @@ TEST_CASE("every elementwise operation agrees with the reference for every dtype
 TEST_CASE("every cast agrees with the reference in every mode") {
   for (const DType from : dtypes)
     for (const DType to : dtypes)
-      for (const CastMode mode :
-           {CastMode::Rint, CastMode::Round, CastMode::Floor, CastMode::Ceil, CastMode::Trunc, CastMode::Odd}) {
+      for (const CastMode mode : {CastMode::Rint, CastMode::Round, CastMode::Floor, CastMode::Ceil,
+                                  CastMode::Trunc, CastMode::Odd}) {
         CAPTURE(name_of(from));
         CAPTURE(name_of(to));
         CAPTURE(static_cast<int>(mode));
@@ -77,13 +78,14 @@ TEST_CASE("every reduction agrees with the reference for every dtype and awkward
         Options options;
         options.special_values = row.exactness == Exactness::Exact;
         options.tolerance = tolerance_of(row.op, dtype);
-        const std::vector<std::int64_t> shape = columns ? std::vector<std::int64_t>{5, extent}
-                                                        : std::vector<std::int64_t>{5, extent};
-        const std::vector<std::int64_t> result = columns ? std::vector<std::int64_t>{1, extent}
-                                                         : std::vector<std::int64_t>{5, 1};
+        const std::vector<std::int64_t> shape =
+            columns ? std::vector<std::int64_t>{5, extent} : std::vector<std::int64_t>{5, extent};
+        const std::vector<std::int64_t> result =
+            columns ? std::vector<std::int64_t>{1, extent} : std::vector<std::int64_t>{5, 1};
         compare(reduction(row.op, dtype), {TensorSpec{shape, dtype}, TensorSpec{result, dtype}}, options);
         if (columns)
-          compare(reduction(row.op, dtype), {TensorSpec{{extent, 5}, dtype}, TensorSpec{{1, 5}, dtype}}, options);
+          compare(reduction(row.op, dtype), {TensorSpec{{extent, 5}, dtype}, TensorSpec{{1, 5}, dtype}},
+                  options);
       }
     }
   }
