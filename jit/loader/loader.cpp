@@ -179,7 +179,8 @@ class LoaderSession {
     } else {
       failure.reason = llvm::toString(found.takeError());
       if (!reported_.empty()) failure.reason = reported_ + failure.reason;
-      // ORC's text around the refusal names the object: the refusal is the machine's and always reads the same.
+      // ORC's text around the refusal names the object: the refusal is the machine's and always reads the
+      // same.
       if (const std::size_t at = failure.reason.find(refused_text); at != std::string::npos) {
         failure.executable_memory_refused = true;
         failure.reason = failure.reason.substr(at, failure.reason.find(';', at) - at);

@@ -5,10 +5,10 @@
 
 #include <doctest/doctest.h>
 
-#include <chrono>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <chrono>
 #include <thread>
 
 using namespace jit_test;
@@ -74,7 +74,8 @@ TEST_CASE("changing any byte of an entry is seen, and the kernel is compiled aga
   }
   // Each class through the engine: magic, format, checksum, key, object, truncated, empty, too long.
   std::vector<std::string> damaged;
-  for (const std::size_t at : {std::size_t{0}, std::size_t{9}, std::size_t{20}, std::size_t{100}, whole.size() - 1}) {
+  for (const std::size_t at :
+       {std::size_t{0}, std::size_t{9}, std::size_t{20}, std::size_t{100}, whole.size() - 1}) {
     damaged.push_back(whole);
     damaged.back()[at] = static_cast<char>(damaged.back()[at] ^ 1);
   }
@@ -100,8 +101,8 @@ TEST_CASE("an entry under another key's name is not used") {
   (void)get_adder(engine, 1);
   const std::string first = only_entry(config.cache_dir);
   const std::string second_key = jit::digest(engine.full_key(adder_key(2)));
-  const std::string second = config.cache_dir + "/v1/entries/" + second_key.substr(0, 2) + "/" +
-                             second_key.substr(2) + ".entry";
+  const std::string second =
+      config.cache_dir + "/v1/entries/" + second_key.substr(0, 2) + "/" + second_key.substr(2) + ".entry";
   fs::create_directories(fs::path(second).parent_path());
   fs::copy_file(first, second);
   CHECK(call(*get_adder(engine, 2), 0) == 2);
@@ -215,7 +216,8 @@ TEST_CASE("a damaged precompiled header is built again") {
   REQUIRE(headers.size() == 1);
   std::string whole;
   REQUIRE(jit::read_file(headers[0], whole));
-  for (const std::string& bytes : {whole.substr(0, whole.size() / 2), std::string(), std::string(whole.size(), '\0')}) {
+  for (const std::string& bytes :
+       {whole.substr(0, whole.size() / 2), std::string(), std::string(whole.size(), '\0')}) {
     REQUIRE(jit::publish_file(headers[0], bytes));
     fs::remove_all(config.cache_dir + "/v1/entries");
     jit::Engine engine(config);
@@ -261,7 +263,8 @@ TEST_CASE("a cache folder that others may write is refused") {
     REQUIRE(mkdir(config.cache_dir.c_str(), 0700) == 0);
     REQUIRE(chmod(config.cache_dir.c_str(), mode) == 0);
     jit::Engine engine(config);
-    CHECK_THROWS_WITH_AS(get_adder(engine, 1), doctest::Contains("may be written by others"), pl::ConfigError);
+    CHECK_THROWS_WITH_AS(get_adder(engine, 1), doctest::Contains("may be written by others"),
+                         pl::ConfigError);
   }
 }
 

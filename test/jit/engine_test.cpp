@@ -43,7 +43,8 @@ TEST_CASE("a second engine answers from the disk without asking for the source")
     (void)get_adder(first, 5);
   }
   jit::Engine second(setting.config);
-  const auto code = second.get(adder_key(5), []() -> jit::Source { throw std::logic_error("not to be called"); });
+  const auto code =
+      second.get(adder_key(5), []() -> jit::Source { throw std::logic_error("not to be called"); });
   CHECK(call(*code, 1) == 6);
   CHECK(code->from_disk());
   CHECK(code->metadata() == "metadata of 5");
@@ -170,7 +171,8 @@ TEST_CASE("no more kernels compile at a time than max_compile_threads") {
   CHECK(engine.statistics().compiles == 8);
 }
 
-TEST_CASE("a failed compile names kernel, place, first diagnostic and the kept source, and may be tried again") {
+TEST_CASE(
+    "a failed compile names kernel, place, first diagnostic and the kept source, and may be tried again") {
   Setting setting;
   jit::Engine engine(setting.config);
   jit::Source broken = adder(1, "softmax float[8,8]");
@@ -238,12 +240,15 @@ TEST_CASE("a kernel may call memcpy, memmove, memset and memcmp") {
   jit::Engine engine(setting.config);
   jit::Source source = adder(0);
   source.text =
-      "#include \"pl/abi.hpp\"\nusing size = unsigned long;\nextern \"C\" { void* memcpy(void*, const void*, size);"
-      "void* memmove(void*, const void*, size); void* memset(void*, int, size); int memcmp(const void*, const void*, "
+      "#include \"pl/abi.hpp\"\nusing size = unsigned long;\nextern \"C\" { void* memcpy(void*, const void*, "
+      "size);"
+      "void* memmove(void*, const void*, size); void* memset(void*, int, size); int memcmp(const void*, "
+      "const void*, "
       "size); }\n"
       "extern \"C\" std::int32_t k(const pl::abi::Args* args, const pl::abi::Services*) {\n"
       "  char a[256], b[256]; size n = args->scalars[0];\n"
-      "  memset(a, 3, n); memcpy(b, a, n); memmove(b + 1, b, n - 1); return memcmp(a, b, n) == 0 ? b[n - 1] : -1;\n}\n";
+      "  memset(a, 3, n); memcpy(b, a, n); memmove(b + 1, b, n - 1); return memcmp(a, b, n) == 0 ? b[n - 1] "
+      ": -1;\n}\n";
   CHECK(call(*engine.get(adder_key(0), [&] { return source; }), 100) == 3);
 }
 
@@ -291,8 +296,9 @@ TEST_CASE("a miss can say which part of the key differs from the nearest entry")
   (void)second.get(wanted, [] { return adder(1, "scale"); });
   bool said = false;
   for (const std::string& line : setting.log)
-    said |= line.find("nearest entry \"scale +1\" differs in signature: \"float[4,4]\" wanted, \"float[8,8]\" stored") !=
-            std::string::npos;
+    said |= line.find(
+                "nearest entry \"scale +1\" differs in signature: \"float[4,4]\" wanted, \"float[8,8]\" "
+                "stored") != std::string::npos;
   CHECK(said);
 }
 
@@ -316,8 +322,9 @@ TEST_CASE("a target that needs more than this machine has is refused when the en
   Setting setting;
   setting.config.target_cpu = "x86-64-v3";
   setting.config.hooks.cpu_features = {"cx8", "fxsr", "mmx", "sse", "sse2"};
-  CHECK_THROWS_WITH_AS(jit::Engine{setting.config}, doctest::Contains("target_cpu \"x86-64-v3\" needs the CPU feature"),
-                       pl::ConfigError);
+  CHECK_THROWS_WITH_AS(jit::Engine{setting.config},
+                       doctest::Contains("target_cpu \"x86-64-v3\" needs the CPU feature"), pl::ConfigError);
   setting.config.target_cpu = "no-such-cpu";
-  CHECK_THROWS_WITH_AS(jit::Engine{setting.config}, doctest::Contains("is not a CPU that LLVM knows"), pl::ConfigError);
+  CHECK_THROWS_WITH_AS(jit::Engine{setting.config}, doctest::Contains("is not a CPU that LLVM knows"),
+                       pl::ConfigError);
 }

@@ -1,13 +1,13 @@
-// test/jit/jit_helper.cpp -- what process_test.cpp runs in a process of its own, so that a crash or a hang is an
-// observed result. The header pack and the cache folder come from the environment.
+// test/jit/jit_helper.cpp -- what process_test.cpp runs in a process of its own, so that a crash or a hang is
+// an observed result. The header pack and the cache folder come from the environment.
 #include "jit/engine.hpp"
 #include "jit/support.hpp"
 
+#include <sys/wait.h>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
-#include <sys/wait.h>
 #include <thread>
 
 using namespace jit_test;

@@ -50,7 +50,8 @@ TEST_CASE("16 processes with a cold cache all get right results and compile each
     const Setting setting;
     std::vector<Ended> ended(16);
     std::vector<std::thread> threads;
-    for (Ended& one : ended) threads.emplace_back([&] { one = setting.run("adders " + std::to_string(kernels)); });
+    for (Ended& one : ended)
+      threads.emplace_back([&] { one = setting.run("adders " + std::to_string(kernels)); });
     for (auto& thread : threads) thread.join();
     unsigned long compiles = 0;
     unsigned long headers = 0;
@@ -62,8 +63,9 @@ TEST_CASE("16 processes with a cold cache all get right results and compile each
     CHECK(compiles == kernels);
     CHECK(headers == 1);
     CHECK(files_with(setting.folder.path(), ".entry").size() == kernels);
-    CHECK(std::none_of(fs::recursive_directory_iterator(setting.folder.path()), fs::recursive_directory_iterator(),
-                       [](const auto& file) { return file.path().string().find(".tmp.") != std::string::npos; }));
+    CHECK(std::none_of(
+        fs::recursive_directory_iterator(setting.folder.path()), fs::recursive_directory_iterator(),
+        [](const auto& file) { return file.path().string().find(".tmp.") != std::string::npos; }));
   }
 }
 
@@ -125,8 +127,8 @@ TEST_CASE("an installed tree may be moved") {
   fs::create_directories(tree + "/share/trilith");
   fs::copy(std::getenv("TRILITH_HEADER_PACK"), tree + "/share/trilith/headers", fs::copy_options::recursive);
   fs::copy_file(TRILITH_JIT_HELPER, tree + "/bin/helper");
-  const std::string command = "env -i " + setting.environment + " LD_LIBRARY_PATH='" + tree + "/lib' '" + tree +
-                              "/bin/helper' adders 1 > '" + tree + "/out' 2>&1";
+  const std::string command = "env -i " + setting.environment + " LD_LIBRARY_PATH='" + tree + "/lib' '" +
+                              tree + "/bin/helper' adders 1 > '" + tree + "/out' 2>&1";
   CHECK(std::system(command.c_str()) == 0);
   std::string output;
   REQUIRE(jit::read_file(tree + "/out", output));
@@ -167,8 +169,8 @@ TEST_CASE("a missing compiler library is named, with the way out") {
 TEST_CASE("neither library exports a symbol of LLVM or Clang") {
   const fs::path libraries = fs::path(jit::compiler_library_path()).parent_path();
   for (const char* name : {"libtrilith-compiler.so", "libtrilith-jit.so"}) {
-    const std::string command =
-        "nm -DC --defined-only '" + (libraries / name).string() + "' | grep -cE ' (llvm|clang)::|LLVM|_ZN4llvm'";
+    const std::string command = "nm -DC --defined-only '" + (libraries / name).string() +
+                                "' | grep -cE ' (llvm|clang)::|LLVM|_ZN4llvm'";
     std::FILE* pipe = popen(command.c_str(), "r");
     char buffer[64] = {};
     REQUIRE(std::fgets(buffer, sizeof buffer, pipe) != nullptr);
@@ -177,7 +179,8 @@ TEST_CASE("neither library exports a symbol of LLVM or Clang") {
   }
 }
 
-TEST_CASE("another LLVM may be loaded before or after ours" * doctest::skip(!fs::exists(TRILITH_OTHER_LLVM))) {
+TEST_CASE("another LLVM may be loaded before or after ours" *
+          doctest::skip(!fs::exists(TRILITH_OTHER_LLVM))) {
   const Setting setting;
   const Ended before = setting.run("adders 2", "LD_PRELOAD=" TRILITH_OTHER_LLVM);
   CHECK_MESSAGE(before.output == "compiles 2 disk 0 headers 1 compiler 1\n", before.output);

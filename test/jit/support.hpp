@@ -1,12 +1,15 @@
 // test/jit/support.hpp -- a small header pack, kernels on it, temporary folders and helper processes.
 //
-// The pack here is a few lines, so that a precompiled header takes milliseconds; kernels_test.cpp uses the real one.
+// The pack here is a few lines, so that a precompiled header takes milliseconds; kernels_test.cpp uses the
+// real one.
 #pragma once
 
 #include "jit/compiler/header_pack.hpp"
 #include "jit/engine.hpp"
 #include "jit/file.hpp"
 
+#include <sys/wait.h>
+#include <unistd.h>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -14,8 +17,6 @@
 #include <filesystem>
 #include <map>
 #include <string>
-#include <sys/wait.h>
-#include <unistd.h>
 #include <vector>
 
 namespace jit_test {
@@ -52,8 +53,9 @@ inline void write_small_pack(const std::string& folder, const std::string& devic
          (void)jit::read_file(TRILITH_SOURCE_DIR "/runtime/pl/abi.hpp", text);
          return text;
        }()},
-      {"2-std/cstdint", "#pragma once\nnamespace std { using int32_t = int; using uint32_t = unsigned; "
-                        "using int64_t = long; using uint64_t = unsigned long; }\n"}};
+      {"2-std/cstdint",
+       "#pragma once\nnamespace std { using int32_t = int; using uint32_t = unsigned; "
+       "using int64_t = long; using uint64_t = unsigned long; }\n"}};
   jit::HeaderPack pack;
   pack.roots = {"0-device", "1-runtime", "2-std"};
   for (const auto& [path, text] : texts) {
@@ -73,14 +75,20 @@ inline void use_small_pack() {
 
 /// `extern "C" k`: returns scalars[0] + `addend`.
 inline jit::Source adder(int addend, const std::string& name = "adder") {
-  return {"#include \"pl/abi.hpp\"\n#include \"trilith/device.hpp\"\n"
-          "extern \"C\" std::int32_t k(const pl::abi::Args* args, const pl::abi::Services*) {\n"
-          "  return static_cast<std::int32_t>(args->scalars[0]) + " +
-              std::to_string(addend) + ";\n}\n",
-          "k", name + " +" + std::to_string(addend), {"user.cpp", 12, 7}, "metadata of " + std::to_string(addend)};
+  return {
+      "#include \"pl/abi.hpp\"\n#include \"trilith/device.hpp\"\n"
+      "extern \"C\" std::int32_t k(const pl::abi::Args* args, const pl::abi::Services*) {\n"
+      "  return static_cast<std::int32_t>(args->scalars[0]) + " +
+          std::to_string(addend) + ";\n}\n",
+      "k",
+      name + " +" + std::to_string(addend),
+      {"user.cpp", 12, 7},
+      "metadata of " + std::to_string(addend)};
 }
 
-inline std::vector<jit::KeyPart> adder_key(int addend) { return {{"kernel", "adder " + std::to_string(addend)}}; }
+inline std::vector<jit::KeyPart> adder_key(int addend) {
+  return {{"kernel", "adder " + std::to_string(addend)}};
+}
 
 inline int call(const jit::Code& code, std::uint64_t value) {
   const pl::abi::Args args{nullptr, &value, 0, 1};
