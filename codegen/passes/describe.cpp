@@ -1,7 +1,5 @@
 #include "codegen/passes/describe.hpp"
 
-#include <charconv>
-
 namespace trilith::codegen::passes {
 
 pl::Location place(const Kernel& kernel, const SourceLocation& location) {
@@ -37,17 +35,5 @@ std::string argument_text(DType dtype, const std::vector<std::int64_t>& extents)
 }
 
 std::string cast_hint(DType dtype) { return "pl::cast<" + std::string(cpp_name_of(dtype)) + ">"; }
-
-std::string constant_text(const Constant& constant) {
-  if (constant.dtype == DType::Bool) return constant.bits != 0 ? "true" : "false";
-  if (constant.dtype == DType::UInt64) return std::to_string(constant.bits);
-  if (is_integer(constant.dtype)) return std::to_string(constant.as_int64());
-  char buffer[32];  // the shortest text that reads back as the same number, whatever the locale
-  const auto end =
-      constant.dtype == DType::Float32
-          ? std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(constant.as_double()))
-          : std::to_chars(buffer, buffer + sizeof buffer, constant.as_double());
-  return {buffer, end.ptr};
-}
 
 }  // namespace trilith::codegen::passes

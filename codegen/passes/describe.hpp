@@ -19,7 +19,5 @@ namespace trilith::codegen::passes {
 [[nodiscard]] std::string argument_text(DType dtype, const std::vector<std::int64_t>& extents);
 /// The C++ spelling for `pl::cast<…>` in a hint.
 [[nodiscard]] std::string cast_hint(DType dtype);
-/// A constant as a person writes it.
-[[nodiscard]] std::string constant_text(const Constant& constant);
 
 }  // namespace trilith::codegen::passes

@@ -9,23 +9,6 @@
 namespace trilith::codegen::passes {
 namespace {
 
-Value value_of(const Constant& constant) {
-  Value value(constant.dtype, {});
-  value.is_scalar = true;
-  std::memcpy(value.bytes.data(), &constant.bits, value.bytes.size());
-  return value;
-}
-
-Constant constant_of(const Value& value) {
-  Constant constant{value.dtype, 0};
-  std::memcpy(&constant.bits, value.bytes.data(), value.bytes.size());
-  if (is_signed_integer(value.dtype) && value.bytes.size() < 8) {
-    const auto unused = static_cast<int>(64 - 8 * value.bytes.size());
-    constant.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(constant.bits << unused) >> unused);
-  }
-  return constant;
-}
-
 bool is_integer_value(const Expr& expression, std::int64_t value) {
   return expression.is_constant() && is_integer(expression.value.dtype) &&
          expression.value.as_int64() == value;
@@ -52,7 +35,7 @@ Expr computed(const Expr& expression) {
   const Value value =
       reference::apply(expression.op, operands, expression.attributes, expression.type.dtype, {});
   Expr result = constant_expression(constant_of(value), expression.location);
-  result.literal = literal;
+  result.literal = literal || expression.literal;
   return result;
 }
 
@@ -126,6 +109,23 @@ bool same_value(const Expr& a, const Expr& b) {
   for (std::size_t i = 0; i < a.operands.size(); ++i)
     if (!same_value(a.operands[i], b.operands[i])) return false;
   return true;
+}
+
+Value value_of(const Constant& constant) {
+  Value value(constant.dtype, {});
+  value.is_scalar = true;
+  std::memcpy(value.bytes.data(), &constant.bits, value.bytes.size());
+  return value;
+}
+
+Constant constant_of(const Value& value) {
+  Constant constant{value.dtype, 0};
+  std::memcpy(&constant.bits, value.bytes.data(), value.bytes.size());
+  if (is_signed_integer(value.dtype) && value.bytes.size() < 8) {
+    const auto unused = static_cast<int>(64 - 8 * value.bytes.size());
+    constant.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(constant.bits << unused) >> unused);
+  }
+  return constant;
 }
 
 Expr constant_expression(Constant value, SourceLocation location) {

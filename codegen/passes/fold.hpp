@@ -2,6 +2,7 @@
 #pragma once
 
 #include "codegen/ir.hpp"
+#include "codegen/value.hpp"
 
 namespace trilith::codegen::passes {
 
@@ -9,6 +10,9 @@ namespace trilith::codegen::passes {
 /// computed (integers wrap, nothing traps), integer identities applied (x + 0, x * 1, (x + 2) + 3).
 /// Operations that are exact only within some ulp stay, so that folding never changes a bit of a result.
 [[nodiscard]] Expr fold(Expr expression);
+
+[[nodiscard]] Value value_of(const Constant& constant);
+[[nodiscard]] Constant constant_of(const Value& scalar);
 
 /// An int64 constant.
 [[nodiscard]] Expr int64_constant(std::int64_t value, SourceLocation location = {});

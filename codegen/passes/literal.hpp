@@ -12,10 +12,8 @@ namespace trilith::codegen::passes {
 /// out of range, a floating constant beside integers, and bool beside numbers.
 [[nodiscard]] Expr literal_as(const Kernel& kernel, Expr literal, DType dtype, std::string_view operation);
 
-/// Gives the operands of one operation one dtype: that of the first tile, else of the first scalar that is no
-/// literal, else `fallback`. Literals follow it; anything else of another dtype is a DtypeError that names
-/// pl::cast. `where`'s condition (operand 0) is left alone.
-void unify_dtypes(const Kernel& kernel, Op op, std::vector<Expr>& operands, DType fallback,
-                  const SourceLocation& location);
+/// Literals among the operands of one operation take the dtype of the first that is none, else C++'s common
+/// type of them all. Any other mix of dtypes is refused by `result_type`. `where`'s condition is left alone.
+void unify_literals(const Kernel& kernel, Op op, std::vector<Expr>& operands);
 
 }  // namespace trilith::codegen::passes

@@ -124,7 +124,7 @@ Resolver::Scope Resolver::close() {
   return scope;
 }
 
-const std::string& Resolver::name_of_variable(VariableId id) const {
+std::string Resolver::name_of_variable(VariableId id) const {
   return out_.variables[static_cast<std::size_t>(id)].name;
 }
 

@@ -91,8 +91,9 @@ Expr Resolver::evaluate_operation(const Expr& e, const std::string& name) {
   result.op = e.op;
   result.attributes = e.attributes;
   result.location = e.location;
+  result.literal = e.literal;
   for (const Expr& operand : e.operands) result.operands.push_back(evaluate_atom(operand, name));
-  if (e.op != Op::Cast) unify_dtypes(captured_, e.op, result.operands, e.type.dtype, e.location);
+  if (e.op != Op::Cast) unify_literals(captured_, e.op, result.operands);
   result.type = result_type(out_, e.op, result.operands, e.type.dtype, at(e.location));
   return result.type.is_scalar() ? fold(std::move(result)) : result;
 }
@@ -102,7 +103,12 @@ Expr Resolver::evaluate_conditional(const Expr& e, const std::string& name) {
   if (condition.is_constant()) return evaluate(e.operands[condition.value.bits != 0 ? 1 : 2], name);
   if (e.operands[1].type.is_tile()) return choose_tile(e, std::move(condition), name);
   std::vector<Expr> sides = {evaluate(e.operands[1], name), evaluate(e.operands[2], name)};
-  unify_dtypes(captured_, Op::Conditional, sides, e.type.dtype, e.location);
+  unify_literals(captured_, Op::Conditional, sides);
+  if (sides[0].type != sides[1].type)
+    throw pl::DtypeError("conditional: one side is " + type_text(out_, sides[0].type) + " and the other " +
+                             type_text(out_, sides[1].type) + "; convert one with " +
+                             cast_hint(sides[0].type.dtype) + "(...)",
+                         at(e.location));
   const DType dtype = sides[0].type.dtype;
   return scalar_operation(Op::Conditional, dtype,
                           {std::move(condition), std::move(sides[0]), std::move(sides[1])}, e.location);

@@ -192,7 +192,7 @@ void Resolver::make_heads(LoopFrame& frame, const SourceLocation& location) {
 /// The storage of a tile that has no value when the loop is entered; found when the first round gives one.
 std::optional<Binding> Resolver::late_head(LoopFrame& frame, VariableId variable, const Binding& current) {
   if (current.is_view()) return std::nullopt;
-  const std::string& name = name_of_variable(variable);
+  const std::string name = name_of_variable(variable);
   if (!visible(current.type, frame.depth))
     throw pl::ShapeError("the tile `" + name + "` has shape " + shape_text(out_, current.type.shape) +
                              ", which is computed inside the loop, and is carried out of it; give it a value "

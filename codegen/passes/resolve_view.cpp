@@ -153,7 +153,7 @@ Expr Resolver::load(const Expr& e) {
 /// Emits the store and gives the view that was stored to: `y = pl::store(tile, offsets, y)`.
 Binding Resolver::store(const Expr& e, const SourceLocation& location) {
   Binding target = view(e.operands[2]);
-  const std::string& name = name_of_variable(target.tensor);
+  const std::string name = name_of_variable(target.tensor);
   Expr tile = evaluate_atom(e.operands[0], name);
   for (const Parameter& parameter : captured_.parameters)
     if (parameter.variable == target.tensor && parameter.access == Access::In)

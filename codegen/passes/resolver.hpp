@@ -147,7 +147,7 @@ class Resolver {
   [[nodiscard]] std::size_t depth_of(const Expr& expression) const;
   void open(std::vector<Statement>& list);
   Scope close();
-  [[nodiscard]] const std::string& name_of_variable(VariableId id) const;
+  [[nodiscard]] std::string name_of_variable(VariableId id) const;
   [[nodiscard]] pl::Location at(const SourceLocation& location) const;
   std::optional<Binding>& bound_to(VariableId id) {
     return environment_.bindings[static_cast<std::size_t>(id)];
