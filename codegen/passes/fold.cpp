@@ -27,16 +27,10 @@ bool can_compute(const Expr& expression) {
 
 Expr computed(const Expr& expression) {
   std::vector<Value> operands;
-  bool literal = true;
-  for (const Expr& operand : expression.operands) {
-    operands.push_back(value_of(operand.value));
-    literal = literal && operand.literal;
-  }
+  for (const Expr& operand : expression.operands) operands.push_back(value_of(operand.value));
   const Value value =
       reference::apply(expression.op, operands, expression.attributes, expression.type.dtype, {});
-  Expr result = constant_expression(constant_of(value), expression.location);
-  result.literal = literal || expression.literal;
-  return result;
+  return constant_expression(constant_of(value), expression.location);
 }
 
 Expr with_integer_identities(Expr e) {
@@ -59,10 +53,7 @@ Expr with_integer_identities(Expr e) {
       break;
     case Op::Mul:
       if (is_integer_value(b, 1)) return std::move(a);
-      if (is_integer_value(b, 0)) {
-        b.literal = false;  // it stands for a run-time scalar, which decides the dtype of what is beside it
-        return std::move(b);
-      }
+      if (is_integer_value(b, 0)) return std::move(b);
       break;
     case Op::Div:
       if (is_integer_value(b, 1)) return std::move(a);

@@ -32,14 +32,17 @@ Expr default_value(const Type& type, const SourceLocation& location) {
   return value;
 }
 
-/// A scalar tree, or a tile: a variable or one operation on variables and scalars.
+/// A scalar tree, or a tile: a variable or one operation on variables and scalars. Only what is written as a
+/// literal takes the dtype of what is beside it; a constant that folding found keeps its own.
 Expr Resolver::evaluate(const Expr& e, const std::string& name) {
+  Expr value = value_of_expression(e, name);
+  value.literal = e.literal && value.is_constant();
+  return value;
+}
+
+Expr Resolver::value_of_expression(const Expr& e, const std::string& name) {
   switch (e.op) {
-    case Op::Constant: {
-      Expr constant = constant_expression(e.value, e.location);
-      constant.literal = e.literal;
-      return constant;
-    }
+    case Op::Constant: return constant_expression(e.value, e.location);
     case Op::Variable: {
       const std::optional<Binding>& binding = bound_to(e.variable);
       if (!binding.has_value())
@@ -70,7 +73,6 @@ Expr Resolver::use_of(const Binding& binding, const Expr& where, const std::stri
                             at(where.location));
   Expr value = binding.parts[0];
   value.location = where.location;
-  value.literal = false;
   return value;
 }
 
@@ -91,7 +93,6 @@ Expr Resolver::evaluate_operation(const Expr& e, const std::string& name) {
   result.op = e.op;
   result.attributes = e.attributes;
   result.location = e.location;
-  result.literal = e.literal;
   for (const Expr& operand : e.operands) result.operands.push_back(evaluate_atom(operand, name));
   if (e.op != Op::Cast) unify_literals(captured_, e.op, result.operands);
   result.type = result_type(out_, e.op, result.operands, e.type.dtype, at(e.location));

@@ -78,6 +78,7 @@ class Resolver {
 
   // resolve_expression.cpp: values. `name` names the variables made for parts of the expression.
   Expr evaluate(const Expr& expression, const std::string& name);
+  Expr value_of_expression(const Expr& expression, const std::string& name);
   Expr evaluate_atom(const Expr& expression, const std::string& name);
   Expr atom(Expr value, const std::string& name);
   Expr use_of(const Binding& binding, const Expr& where, const std::string& name) const;
