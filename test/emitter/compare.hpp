@@ -32,7 +32,7 @@ struct TensorSpec {
   DType dtype = DType::Float32;
   Layout layout = Layout::Dense;
   std::vector<std::int64_t> strides = {};  ///< empty: dense
-  bool run_time_extents = false;
+  bool run_time_extents = false;  ///< but for extents of 1: only constants broadcast
 };
 using ArgumentSpec = std::variant<TensorSpec, Value>;
 
@@ -168,7 +168,8 @@ inline Signature signature_of(const Kernel& kernel, const std::vector<ArgumentSp
       one.dtype = tensor->dtype;
       one.layout = tensor->layout;
       one.extents = tensor->extents;
-      if (tensor->run_time_extents) std::fill(one.extents.begin(), one.extents.end(), -1);
+      for (std::int64_t& extent : one.extents)
+        if (tensor->run_time_extents && extent != 1) extent = -1;
     } else {
       one.dtype = std::get<Value>(argument).dtype;
     }
