@@ -79,7 +79,8 @@ std::string Context::call(const Expr& expression, const std::vector<std::string>
     text += "<" + type_name(expression.type.dtype);
     // The mode says how a float becomes an integer; other conversions have one meaning.
     const bool rounds = is_floating(expression.operands[0].type.dtype) && is_integer(expression.type.dtype);
-    if (rounds && expression.attributes.mode != CastMode::Rint) text += ", " + cast_mode(expression.attributes.mode);
+    if (rounds && expression.attributes.mode != CastMode::Rint)
+      text += ", " + cast_mode(expression.attributes.mode);
     text += ">";
   }
   text += "(";

@@ -32,7 +32,7 @@ struct TensorSpec {
   DType dtype = DType::Float32;
   Layout layout = Layout::Dense;
   std::vector<std::int64_t> strides = {};  ///< empty: dense
-  bool run_time_extents = false;  ///< but for extents of 1: only constants broadcast
+  bool run_time_extents = false;           ///< but for extents of 1: only constants broadcast
 };
 using ArgumentSpec = std::variant<TensorSpec, Value>;
 

@@ -14,7 +14,7 @@ double tolerance_of(Op op, DType dtype) {
   switch (operation(op).exactness) {
     case Exactness::Exact: return 0;
     case Exactness::Ulp4: return single ? 1e-6 : 2e-15;
-    case Exactness::Sum: return single ? 1e-5 : 1e-14;
+    case Exactness::Sum: return single ? 1e-5 : 1e-12;
   }
   return 0;
 }
