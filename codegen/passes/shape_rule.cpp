@@ -27,19 +27,19 @@ std::vector<Dim> broadcast(const Kernel& kernel, const std::vector<Dim>& a, cons
                            std::string_view operation, const pl::Location& location) {
   const std::size_t rank = std::max(a.size(), b.size());
   std::vector<Dim> result(rank);
-  for (std::size_t from_last = 0; from_last < rank; ++from_last) {
-    const Dim x = from_last < a.size() ? a[a.size() - 1 - from_last] : Dim{1};
-    const Dim y = from_last < b.size() ? b[b.size() - 1 - from_last] : Dim{1};
-    Dim& to = result[rank - 1 - from_last];
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    const Dim x = axis + a.size() < rank ? Dim{1} : a[axis + a.size() - rank];
+    const Dim y = axis + b.size() < rank ? Dim{1} : b[axis + b.size() - rank];
+    Dim& to = result[axis];
     if (x == y || y.is(1)) {
       to = x;
     } else if (x.is(1)) {
       to = y;
     } else if (x.is_constant() && y.is_constant()) {
       throw pl::ShapeError(std::string(operation) + ": shapes " + shape_text(kernel, a) + " and " +
-                               shape_text(kernel, b) + " do not broadcast: axis " +
-                               std::to_string(rank - 1 - from_last) + " has " + std::to_string(x.extent) +
-                               " and " + std::to_string(y.extent) + "; extents must be equal or 1",
+                               shape_text(kernel, b) + " do not broadcast: axis " + std::to_string(axis) +
+                               " has " + std::to_string(x.extent) + " and " + std::to_string(y.extent) +
+                               "; extents must be equal or 1",
                            location);
     } else {
       to = y.is_constant() ? y : x;
@@ -52,11 +52,11 @@ Type result_type(const Kernel& kernel, Op op, const std::vector<Expr>& operands,
                  const pl::Location& location) {
   const Operation& row = operation(op);
   const bool reduces = row.group == Group::RowReduce || row.group == Group::ColReduce;
-  if (reduces) static_cast<void>(reduced(kernel, row, operands[0], location));
   // dtypes follow the reference's own rule; shapes are symbolic here, so it sees a stand-in for each.
   std::vector<reference::TypeOf> stand_ins;
   for (const Expr& operand : operands)
-    stand_ins.push_back({operand.type.dtype, operand.type.is_scalar(), reduces ? Shape{1, 1} : Shape{}});
+    stand_ins.push_back(
+        {operand.type.dtype, !reduces && operand.type.is_scalar(), Shape(reduces ? 2 : 0, 1)});
   const reference::TypeOf rule = reference::result_type(op, stand_ins, cast_to, location);
   if (reduces) return reduced(kernel, row, operands[0], location);
   Type type = Type::scalar(rule.dtype);
