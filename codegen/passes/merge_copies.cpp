@@ -1,6 +1,5 @@
 #include "codegen/passes/merge_copies.hpp"
 
-#include "codegen/passes/liveness.hpp"
 #include "codegen/passes/remove_dead_code.hpp"
 
 #include <algorithm>
@@ -11,7 +10,8 @@ namespace {
 
 class Merger {
  public:
-  explicit Merger(Kernel& kernel) : kernel_(kernel), reads_(kernel.variables.size(), 0) {}
+  explicit Merger(Kernel& kernel)
+      : kernel_(kernel), reads_(kernel.variables.size(), 0), places_(kernel.variables.size()) {}
 
   void run() {
     for (const Variable& variable : kernel_.variables)
@@ -38,50 +38,60 @@ class Merger {
     return s.kind == StatementKind::Assign && s.value.op == Op::Variable;
   }
 
+  static bool assigns(const Statement& s, const Expr& read_by) {
+    if (s.variable != no_variable && reads(read_by, s.variable)) return true;
+    const auto inside = [&](const Statement& inner) { return assigns(inner, read_by); };
+    return std::any_of(s.body.begin(), s.body.end(), inside) ||
+           std::any_of(s.else_body.begin(), s.else_body.end(), inside);
+  }
+
+  static bool reads(const Expr& e, VariableId variable) {
+    return (e.op == Op::Variable && e.variable == variable) ||
+           std::any_of(e.type.shape.begin(), e.type.shape.end(),
+                       [&](const Dim& dim) { return dim.variable == variable; }) ||
+           std::any_of(e.operands.begin(), e.operands.end(),
+                       [&](const Expr& operand) { return reads(operand, variable); });
+  }
+
   /// Whether statement `from` of the list may run just behind statement `to` instead.
   [[nodiscard]] bool may_sink(const std::vector<Statement>& list, std::size_t from, std::size_t to) const {
-    VariableSet read(kernel_.variables.size(), false);
-    add_used(list[from].value, read);
-    const bool ordered = list[from].value.op == Op::Load || may_fault(kernel_, list[from].value);
+    const Expr& value = list[from].value;
+    const bool ordered = value.op == Op::Load || may_fault(kernel_, value);
     for (std::size_t i = from + 1; i < to; ++i) {
       const Statement& s = list[i];
-      if (s.kind != StatementKind::Assign) {
-        if (ordered) return false;
-        VariableSet assigned(kernel_.variables.size(), false);
-        add_assigned({s}, assigned);
-        for (std::size_t v = 0; v < read.size(); ++v)
-          if (read[v] && assigned[v]) return false;
-      } else if (read[static_cast<std::size_t>(s.variable)] || (ordered && may_fault(kernel_, s.value))) {
-        return false;
-      }
+      const bool seen = s.kind != StatementKind::Assign || may_fault(kernel_, s.value);
+      if ((ordered && seen) || assigns(s, value)) return false;
     }
     return true;
   }
 
+  /// Forgets where the variables assigned inside a nested statement were defined: it was not in this list.
+  void forget(const Statement& s) {
+    if (s.variable != no_variable) places_[static_cast<std::size_t>(s.variable)] = {};
+    for (const auto* list : {&s.body, &s.else_body})
+      for (const Statement& inner : *list) forget(inner);
+  }
+
   void merge(std::vector<Statement>& list) {
-    // Index in this list of each variable's last assignment; what nested lists assign has no index here.
-    std::vector<std::ptrdiff_t> defined_at(kernel_.variables.size(), -1);
+    const int number = ++lists_;
     std::vector<bool> gone(list.size(), false);
     for (std::size_t i = 0; i < list.size(); ++i) {
       Statement& s = list[i];
-      for (auto* inner : {&s.body, &s.else_body, &s.step_body}) merge(*inner);
+      merge(s.body);
+      merge(s.else_body);
       if (is_copy(s)) {
         const auto source = static_cast<std::size_t>(s.value.variable);
-        const std::ptrdiff_t from = defined_at[source];
-        if (from >= 0 && reads_[source] == 1 && may_sink(list, static_cast<std::size_t>(from), i)) {
-          s.value = std::exchange(list[static_cast<std::size_t>(from)].value, Expr());
-          s.location = list[static_cast<std::size_t>(from)].location;
-          gone[static_cast<std::size_t>(from)] = true;
+        const Place from = places_[source];
+        if (from.list == number && reads_[source] == 1 && may_sink(list, from.index, i)) {
+          s.value = std::exchange(list[from.index].value, Expr());
+          s.location = list[from.index].location;
+          gone[from.index] = true;
         }
       }
-      if (s.kind == StatementKind::Assign) {
-        defined_at[static_cast<std::size_t>(s.variable)] = static_cast<std::ptrdiff_t>(i);
-      } else {
-        VariableSet assigned(kernel_.variables.size(), false);
-        add_assigned({s}, assigned);
-        for (std::size_t v = 0; v < assigned.size(); ++v)
-          if (assigned[v]) defined_at[v] = -1;
-      }
+      if (s.kind == StatementKind::Assign)
+        places_[static_cast<std::size_t>(s.variable)] = {number, i};
+      else
+        forget(s);
     }
     std::vector<Statement> kept;
     for (std::size_t i = 0; i < list.size(); ++i)
@@ -89,8 +99,16 @@ class Merger {
     list = std::move(kept);
   }
 
+  /// Where a variable was last assigned: the statement of a list.
+  struct Place {
+    int list = 0;
+    std::size_t index = 0;
+  };
+
   Kernel& kernel_;
   std::vector<int> reads_;
+  std::vector<Place> places_;
+  int lists_ = 0;
 };
 
 }  // namespace

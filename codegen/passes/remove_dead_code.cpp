@@ -54,10 +54,10 @@ class Remover {
       if (!dim.is_constant()) need(dim.variable);
   }
 
-  /// True when the list has a statement that must stay.
+  /// True when the list has a statement that must stay. Backwards: one walk then settles straight-line code.
   bool mark(const std::vector<Statement>& list) {
     bool any = false;
-    for (const Statement& s : list) any = mark(s) || any;
+    for (auto s = list.rbegin(); s != list.rend(); ++s) any = mark(*s) || any;
     return any;
   }
 
