@@ -28,7 +28,7 @@ void for_each_line(const Lines& lines, const Value& in, Value& out, const Functi
   T* result = out.data<T>();
   for (std::int64_t i = 0; i < lines.outer; ++i)
     for (std::int64_t k = 0; k < lines.inner; ++k) {
-      const T* line = data + i * lines.extent * lines.inner + k;
+      const T* line = lines.extent == 0 ? nullptr : data + i * lines.extent * lines.inner + k;
       result[i * lines.inner + k] = static_cast<T>(function(line));
     }
 }
