@@ -2,6 +2,7 @@
 
 #include "codegen/passes/fold.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -55,7 +56,7 @@ void nest_rest(Statements& list, const Tail& tail) {
   }
 }
 
-/// Opens Blocks that nothing leaves, drops what stands behind a jump, and empty Ifs.
+/// Opens Blocks that nothing leaves and drops empty Ifs, and what an opened Block's jump cuts off.
 Statements flattened(Statements list) {
   Statements result;
   for (Statement& s : list) {
@@ -76,6 +77,8 @@ Statements flattened(Statements list) {
 }
 
 void simplify(Statements& list, const Tail& tail) {
+  const auto jump = std::find_if(list.begin(), list.end(), is_jump);
+  if (jump != list.end()) list.erase(jump + 1, list.end());
   nest_rest(list, tail);
   for (std::size_t i = 0; i < list.size(); ++i) {
     Statement& s = list[i];
