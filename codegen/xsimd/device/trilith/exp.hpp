@@ -9,13 +9,12 @@
 
 namespace trilith::device::native {
 
-/// c[0] + x * (c[1] + x * (...)).
+/// Horner's rule; the coefficient of the highest power comes first.
 template <class V, class... Coefficients>
-TRILITH_INLINE V polynomial(V x, Element<V> first, Coefficients... rest) {
-  if constexpr (sizeof...(rest) == 0)
-    return splat<Element<V>>(first);
-  else
-    return multiply_add(polynomial(x, static_cast<Element<V>>(rest)...), x, splat<Element<V>>(first));
+TRILITH_INLINE V polynomial(V x, Element<V> highest, Coefficients... rest) {
+  V sum = splat<Element<V>>(highest);
+  ((sum = multiply_add(sum, x, splat<Element<V>>(rest))), ...);
+  return sum;
 }
 
 /// Like std::clamp for finite bounds; a NaN stays.
@@ -38,13 +37,13 @@ TRILITH_INLINE F64 nearest_multiple(F64 x, double factor) {
 
 /// e^r for |r| <= ln(2) / 2.
 TRILITH_INLINE F32 exp_fraction(F32 r) {
-  return polynomial(r, 1.0f, 1.0f, 0x1.0000000000000p-1f, 0x1.5554dc0000000p-3f, 0x1.55551a0000000p-5f,
-                    0x1.120ba20000000p-7f, 0x1.6d113c0000000p-10f);
+  // One degree more would gain half an ulp and cost softmax a tenth of its time.
+  return polynomial(r, 0x1.1061c8p-7f, 0x1.572ae2p-5f, 0x1.5557b2p-3f, 0x1.fffdfap-2f, 1.0f, 1.0f);
 }
 TRILITH_INLINE F64 exp_fraction(F64 r) {
-  return polynomial(r, 1.0, 1.0, 0x1.0000000000001p-1, 0x1.5555555555556p-3, 0x1.5555555553d4fp-5,
-                    0x1.11111111109adp-7, 0x1.6c16c17893833p-10, 0x1.a01a01a7c8d47p-13, 0x1.a019b8ef67c6cp-16,
-                    0x1.71de0d9c145d0p-19, 0x1.2891a8c1d838dp-22, 0x1.af38d53857513p-26);
+  return polynomial(r, 0x1.af38d53857513p-26, 0x1.2891a8c1d838dp-22, 0x1.71de0d9c145d0p-19,
+                    0x1.a019b8ef67c6cp-16, 0x1.a01a01a7c8d47p-13, 0x1.6c16c17893833p-10, 0x1.11111111109adp-7,
+                    0x1.5555555553d4fp-5, 0x1.5555555555556p-3, 0x1.0000000000001p-1, 1.0, 1.0);
 }
 
 // The bounds lie where the result has become 0 or infinity for certain: beyond them n would not fit.
@@ -65,14 +64,14 @@ TRILITH_INLINE F64 exp(F64 x) {
 
 /// 2^r for |r| <= 1/2.
 TRILITH_INLINE F32 exp2_fraction(F32 r) {
-  return polynomial(r, 1.0f, 0x1.62e430p-1f, 0x1.ebfbe0p-3f, 0x1.c6af6cp-5f, 0x1.3b2a52p-7f, 0x1.5f0906p-10f,
-                    0x1.4413dcp-13f);
+  return polynomial(r, 0x1.4413dcp-13f, 0x1.5f0906p-10f, 0x1.3b2a52p-7f, 0x1.c6af6cp-5f, 0x1.ebfbe0p-3f,
+                    0x1.62e430p-1f, 1.0f);
 }
 TRILITH_INLINE F64 exp2_fraction(F64 r) {
-  return polynomial(r, 1.0, 0x1.62e42fefa39efp-1, 0x1.ebfbdff82c58fp-3, 0x1.c6b08d704a0c6p-5,
-                    0x1.3b2ab6fba4e79p-7, 0x1.5d87fe78a3f6bp-10, 0x1.430912f86b7c7p-13, 0x1.ffcbfc6dba6b6p-17,
-                    0x1.62c02242c031dp-20, 0x1.b524eb9f21834p-24, 0x1.e4cf10b7143f1p-28,
-                    0x1.e9ec78cdc8d74p-32, 0x1.c4a2d9a26d749p-36);
+  return polynomial(r, 0x1.c4a2d9a26d749p-36, 0x1.e9ec78cdc8d74p-32, 0x1.e4cf10b7143f1p-28,
+                    0x1.b524eb9f21834p-24, 0x1.62c02242c031dp-20, 0x1.ffcbfc6dba6b6p-17,
+                    0x1.430912f86b7c7p-13, 0x1.5d87fe78a3f6bp-10, 0x1.3b2ab6fba4e79p-7, 0x1.c6b08d704a0c6p-5,
+                    0x1.ebfbdff82c58fp-3, 0x1.62e42fefa39efp-1, 1.0);
 }
 TRILITH_INLINE F32 exp2(F32 x) {
   x = bounded(x, -151.0f, 129.0f);

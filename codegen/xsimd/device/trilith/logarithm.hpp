@@ -45,15 +45,15 @@ TRILITH_INLINE V with_log_specials(V x, V result) {
 /// log(1 + f) - f for f in [sqrt(1/2) - 1, sqrt(2) - 1].
 TRILITH_INLINE F32 log1p_tail(F32 f) {
   return f * f *
-         polynomial(f, -0x1.fffff8p-2f, 0x1.555550p-2f, -0x1.000440p-2f, 0x1.99a482p-3f, -0x1.5422c4p-3f,
-                    0x1.226344p-3f, -0x1.0f515cp-3f, 0x1.08b452p-3f, -0x1.38bc16p-4f);
+         polynomial(f, -0x1.38bc16p-4f, 0x1.08b452p-3f, -0x1.0f515cp-3f, 0x1.226344p-3f, -0x1.5422c4p-3f,
+                    0x1.99a482p-3f, -0x1.000440p-2f, 0x1.555550p-2f, -0x1.fffff8p-2f);
 }
 // With s = f / (2 + f), log(1 + f) = 2 atanh(s) = f - f^2/2 + s * (f^2/2 + s^2 * R(s^2)).
 TRILITH_INLINE F64 log1p_tail(F64 f) {
   const F64 s = f / (2.0 + f), z = s * s, half = 0.5 * f * f;
   const F64 r =
-      z * polynomial(z, 0x1.5555555555596p-1, 0x1.999999997e71fp-2, 0x1.2492494349fd3p-2,
-                     0x1.c71c50de53629p-3, 0x1.74667fdc6c871p-3, 0x1.399ad7697dedap-3, 0x1.2f4e0a8d2d876p-3);
+      z * polynomial(z, 0x1.2f4e0a8d2d876p-3, 0x1.399ad7697dedap-3, 0x1.74667fdc6c871p-3,
+                     0x1.c71c50de53629p-3, 0x1.2492494349fd3p-2, 0x1.999999997e71fp-2, 0x1.5555555555596p-1);
   return s * (half + r) - half;
 }
 
@@ -94,8 +94,8 @@ TRILITH_INLINE F32 log2(F32 x) {
   const Split<F32> parts = split(x);
   const F32 f = parts.m - 1.0f;
   const F32 series =
-      polynomial(f, 0x1.715476p+0f, -0x1.715470p-1f, 0x1.ec7096p-2f, -0x1.715a9ap-2f, 0x1.277e94p-2f,
-                 -0x1.eab5c8p-3f, 0x1.a2f26ep-3f, -0x1.8773a4p-3f, 0x1.7ddd56p-3f, -0x1.c30610p-4f);
+      polynomial(f, -0x1.c30610p-4f, 0x1.7ddd56p-3f, -0x1.8773a4p-3f, 0x1.a2f26ep-3f, -0x1.eab5c8p-3f,
+                 0x1.277e94p-2f, -0x1.715a9ap-2f, 0x1.ec7096p-2f, -0x1.715470p-1f, 0x1.715476p+0f);
   return with_log_specials(x, multiply_add(f, series, parts.e));
 }
 TRILITH_INLINE F64 log2(F64 x) {
@@ -117,8 +117,8 @@ TRILITH_INLINE Pair<F64> log2_pair(F64 x) {
   // 2 atanh(s) = 2 s + s * (2/3 z + z^2 * tail): all but the tail in pairs.
   const F64 tail =
       z.hi * z.hi *
-      polynomial(z.hi, 0x1.9999999999b4ap-2, 0x1.24924924549a0p-2, 0x1.c71c7232202c9p-3, 0x1.745ce834d764bp-3,
-                 0x1.3b1f3c426a58dp-3, 0x1.0f7863eba7836p-3, 0x1.0e8a63d61ff80p-3);
+      polynomial(z.hi, 0x1.0e8a63d61ff80p-3, 0x1.0f7863eba7836p-3, 0x1.3b1f3c426a58dp-3, 0x1.745ce834d764bp-3,
+                 0x1.c71c7232202c9p-3, 0x1.24924924549a0p-2, 0x1.9999999999b4ap-2);
   const Pair<F64> cubic = two_product(z.hi, splat<double>(0x1.5555555555555p-1));
   const Pair<F64> inner = fast_two_sum(cubic.hi, tail);
   const F64 inner_lo = inner.lo + (cubic.lo + (z.hi * 0x1.5555555555555p-55 + z_lo * 0x1.5555555555555p-1));

@@ -109,10 +109,10 @@ TRILITH_INLINE F64 sine(F64 x) {
   }
   quadrant += Shift;
   const F64 z = hi * hi, half = z * 0.5;
-  const F64 sine_tail = polynomial(z, -0x1.5555555555549p-3, 0x1.111111110f84bp-7, -0x1.a01a019c0af7bp-13,
-                                   0x1.71de3571752b1p-19, -0x1.ae5e60ff57e55p-26, 0x1.5d91678a35d96p-33);
-  const F64 cosine_tail = polynomial(z, 0x1.555555555554cp-5, -0x1.6c16c16c15141p-10, 0x1.a01a019cab8ffp-16,
-                                     -0x1.27e4f80548127p-22, 0x1.1ee9e89e8d9b1p-29, -0x1.8facd87c0d497p-37);
+  const F64 sine_tail = polynomial(z, 0x1.5d91678a35d96p-33, -0x1.ae5e60ff57e55p-26, 0x1.71de3571752b1p-19,
+                                   -0x1.a01a019c0af7bp-13, 0x1.111111110f84bp-7, -0x1.5555555555549p-3);
+  const F64 cosine_tail = polynomial(z, -0x1.8facd87c0d497p-37, 0x1.1ee9e89e8d9b1p-29, -0x1.27e4f80548127p-22,
+                                     0x1.a01a019cab8ffp-16, -0x1.6c16c16c15141p-10, 0x1.555555555554cp-5);
   const F64 sine = hi + (z * hi * sine_tail + (lo - lo * half));
   const F64 whole = 1.0 - half;  // what it lost comes back in the tail
   const F64 cosine = whole + (((1.0 - whole) - half) + (z * z * cosine_tail - hi * lo));
@@ -148,8 +148,8 @@ TRILITH_INLINE F32 sine(F32 x) {
   quadrant += Shift;
   const F32 z = r * r;
   const F32 sine = multiply_add(
-      z * r, polynomial(z, -0x1.555556p-3f, 0x1.111108p-7f, -0x1.a00f96p-13f, 0x1.6cd634p-19f), r);
-  const F32 cosine = multiply_add(z * z, polynomial(z, 0x1.55554ap-5f, -0x1.6c0c82p-10f, 0x1.99ff96p-16f),
+      z * r, polynomial(z, 0x1.6cd634p-19f, -0x1.a00f96p-13f, 0x1.111108p-7f, -0x1.555556p-3f), r);
+  const F32 cosine = multiply_add(z * z, polynomial(z, 0x1.99ff96p-16f, -0x1.6c0c82p-10f, 0x1.55554ap-5f),
                                   multiply_add(z, splat<float>(-0.5f), splat<float>(1)));
   const F32 chosen = (quadrant & 1) != 0 ? cosine : sine;
   return (F32)((I32)chosen ^ ((quadrant & 2) << 30));
