@@ -33,7 +33,9 @@ std::vector<std::string> language_arguments(const TargetCpu& target, const Compi
   };
   // Decision 7: each operation is rounded once unless the user asked otherwise. -fmath-errno is off by the
   // -cc1 default; without reassociation Clang folds no pair of functions that would lose a NaN.
-  arguments.emplace_back(options.fast_math ? "-ffp-contract=fast" : "-ffp-contract=off");
+  // The transcendental functions of the device header switch contraction off where it would falsify error
+  // terms.
+  arguments.emplace_back(options.fast_math ? "-ffp-contract=fast-honor-pragmas" : "-ffp-contract=off");
   for (const std::string& feature : target.compiler_features) {
     arguments.emplace_back("-target-feature");
     arguments.push_back(feature);

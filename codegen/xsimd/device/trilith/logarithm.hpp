@@ -79,6 +79,7 @@ TRILITH_INLINE V log(V x) {
 
 template <class V>
 TRILITH_INLINE V log1p(V x) {
+  TRILITH_NO_CONTRACTION
   using T = Element<V>;
   const V u = x + T(1);
   const Split<V> parts = split(u);
@@ -106,6 +107,7 @@ TRILITH_INLINE F64 log2(F64 x) {
 
 /// log2 x to about 2^-64 of itself, for 0 < x < infinity.
 TRILITH_INLINE Pair<F64> log2_pair(F64 x) {
+  TRILITH_NO_CONTRACTION
   const Split<F64> parts = split(x);
   const F64 f = parts.m - 1.0, below = parts.m + 1.0, below_lost = parts.m - (below - 1.0);
   // s = f / (2 + f) and z = s^2, each with its rounding error.
@@ -133,6 +135,7 @@ TRILITH_INLINE Pair<F64> log2_pair(F64 x) {
 
 /// |x|^y without the special cases.
 TRILITH_INLINE F64 power(F64 x, F64 y) {
+  TRILITH_NO_CONTRACTION
   const Pair<F64> exponent = log2_pair(x);
   // |log2 x| is above 2^-53 or 0, so beyond 2^70 the result is 0, 1 or infinity already.
   y = bounded(y, -0x1p70, 0x1p70);

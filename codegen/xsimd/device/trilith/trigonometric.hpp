@@ -25,6 +25,7 @@ struct Reduced {
 
 /// For |x| >= 2^19; an infinity or NaN gives NaN.
 inline __attribute__((noinline)) Reduced reduce_huge(double x) {
+  TRILITH_NO_CONTRACTION
   if (x - x != 0) return {std::numeric_limits<double>::quiet_NaN(), 0, 0};
   const std::uint64_t bits = bits_of(x);
   const std::uint64_t mantissa = (bits & 0xfffffffffffff) | 0x10000000000000;

@@ -15,6 +15,13 @@
 
 #define TRILITH_INLINE inline __attribute__((always_inline))
 
+// First in a body whose error terms a contraction would falsify: kernels of fast_math are compiled with it.
+#if defined(__clang__)
+#define TRILITH_NO_CONTRACTION _Pragma("clang fp contract(off)")
+#else
+#define TRILITH_NO_CONTRACTION
+#endif
+
 namespace trilith::device {
 
 /// Elements of T in one register of the target.

@@ -1,0 +1,11 @@
+# cmake -DNM=nm -DOBJECT=file.o -P check_symbols.cmake: an emitted kernel's object may refer to mem* alone.
+execute_process(COMMAND ${NM} -u ${OBJECT} OUTPUT_VARIABLE undefined RESULT_VARIABLE failed)
+if(failed)
+  message(FATAL_ERROR "${NM} cannot read ${OBJECT}")
+endif()
+string(REGEX MATCHALL "U [^\n]+" symbols "${undefined}")
+foreach(symbol ${symbols})
+  if(NOT symbol MATCHES "^U (memcpy|memset|memmove)$")
+    message(FATAL_ERROR "the device header refers to ${symbol}")
+  endif()
+endforeach()
