@@ -1,0 +1,126 @@
+// jit/capture/identity.cpp -- how each compiler spells the place and the type of a kernel.
+//
+// std::source_location: clang 19 gives the start of the call (in a macro: the end of its expansion), clang 22 the
+// member name, g++ 12 the parenthesis (in a macro: the start of its expansion). typeid(closure).name(): see
+// gcc_pattern.
+#include "jit/capture/identity.hpp"
+
+#include <clang/AST/Mangle.h>
+#include <clang/Basic/SourceManager.h>
+#include <clang/Lex/Lexer.h>
+#include <llvm/Support/raw_ostream.h>
+
+#include <algorithm>
+
+namespace trilith::capture {
+
+void LambdaNumbers::add(const clang::CXXRecordDecl* closure, const clang::Decl* scope) {
+  if (entries_.contains(closure)) return;
+  const int number = next_[scope]++;
+  entries_[closure] = {scope, number};
+}
+
+int LambdaNumbers::number(const clang::CXXRecordDecl* closure) const {
+  const auto found = entries_.find(closure);
+  return found == entries_.end() ? -1 : found->second.number;
+}
+
+const clang::Decl* LambdaNumbers::scope(const clang::CXXRecordDecl* closure) const {
+  const auto found = entries_.find(closure);
+  return found == entries_.end() ? nullptr : found->second.scope;
+}
+
+namespace {
+
+void add_place(std::vector<Place>& places, clang::SourceLocation location, const clang::SourceManager& sources) {
+  const clang::PresumedLoc place = sources.getPresumedLoc(location);
+  if (place.isInvalid()) return;
+  const Place entry{place.getLine(), place.getColumn()};
+  if (std::find(places.begin(), places.end(), entry) == places.end()) places.push_back(entry);
+}
+
+/// typeid(type).name() under this clang.
+std::string typeid_name(clang::QualType type, clang::ASTContext& context) {
+  const std::unique_ptr<clang::MangleContext> mangle(context.createMangleContext());
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  mangle->mangleCXXRTTIName(type.getCanonicalType().getUnqualifiedType(), stream);
+  stream.flush();
+  constexpr llvm::StringLiteral prefix = "_ZTS";
+  return llvm::StringRef(name).starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+/// What stands between "Z" and "E" in the name of something local to this function.
+std::string encoding(const clang::FunctionDecl* function, clang::ASTContext& context) {
+  const std::unique_ptr<clang::MangleContext> mangle(context.createMangleContext());
+  if (!mangle->shouldMangleDeclName(function)) {
+    const std::string name = function->getNameAsString();
+    return std::to_string(name.size()) + name;
+  }
+  std::string name;
+  llvm::raw_string_ostream stream(name);
+  if (const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(function))
+    mangle->mangleName(clang::GlobalDecl(constructor, clang::Ctor_Base), stream);
+  else if (const auto* destructor = llvm::dyn_cast<clang::CXXDestructorDecl>(function))
+    mangle->mangleName(clang::GlobalDecl(destructor, clang::Dtor_Base), stream);
+  else
+    mangle->mangleName(clang::GlobalDecl(function), stream);
+  stream.flush();
+  return llvm::StringRef(name).starts_with("_Z") ? name.substr(2) : name;
+}
+
+/// "Ul*E_" of the first lambda of a scope, "Ul*E0_" of the second.
+std::string unnamed(int number) { return "Ul*E" + (number == 0 ? "" : std::to_string(number - 1)) + "_"; }
+
+/// g++ 12 counts all lambdas of a function, and those of the initialiser of a namespace-scope variable; `*`
+/// stands for the parameter types and for what is spelled in more than one way.
+std::string gcc_pattern(const clang::CXXRecordDecl* closure, const LambdaNumbers& numbers, clang::ASTContext& context) {
+  const int number = numbers.number(closure);
+  const clang::Decl* scope = numbers.scope(closure);
+  if (number < 0 || scope == nullptr) return {};
+  if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(scope)) {
+    const std::string name = variable->getNameAsString();
+    // Of a variable template there is no M: match both.
+    return "N*" + std::to_string(name.size()) + name + "*" + unnamed(number) + "E";
+  }
+  const auto* function = llvm::dyn_cast<clang::FunctionDecl>(scope);
+  if (function == nullptr) return {};
+  const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+  if (method != nullptr && method->getParent()->isLambda()) {
+    const std::string outer = gcc_pattern(method->getParent(), numbers, context);
+    return outer.empty() ? std::string() : "Z*" + outer + "*E" + unnamed(number);
+  }
+  return "Z" + encoding(function, context) + "E" + unnamed(number);
+}
+
+}  // namespace
+
+void identify(CapturedKernel& kernel, const Site& site, const clang::CXXMethodDecl* call_operator,
+              const LambdaNumbers& numbers, clang::ASTContext& context) {
+  const clang::SourceManager& sources = context.getSourceManager();
+  const clang::SourceLocation begin = site.call->getBeginLoc();
+  kernel.file = sources.getPresumedLoc(sources.getExpansionLoc(begin)).getFilename();
+  const auto* member = llvm::dyn_cast<clang::MemberExpr>(site.call->getCallee()->IgnoreParenImpCasts());
+  clang::SourceLocation parenthesis = site.call->getArg(0)->getBeginLoc();
+  if (member != nullptr) {
+    const clang::SourceLocation name = member->getMemberLoc();
+    if (name.isFileID())
+      if (const auto token = clang::Lexer::findNextToken(name, sources, context.getLangOpts()))
+        parenthesis = token->getLocation();
+  }
+  for (const clang::SourceLocation spelled :
+       {begin, member == nullptr ? begin : member->getMemberLoc(), parenthesis, site.call->getEndLoc()}) {
+    const clang::CharSourceRange expansion = sources.getExpansionRange(spelled);
+    add_place(kernel.places, expansion.getBegin(), sources);
+    if (spelled.isMacroID()) add_place(kernel.places, expansion.getEnd(), sources);
+  }
+  kernel.clang_type_names = {typeid_name(clang::QualType(site.closure->getTypeForDecl(), 0), context)};
+  const std::string pattern = gcc_pattern(site.closure, numbers, context);
+  if (!pattern.empty()) kernel.gcc_type_names.push_back(pattern);
+  kernel.generic = call_operator->getPrimaryTemplate() != nullptr;
+  if (kernel.generic)
+    for (const clang::ParmVarDecl* parameter : call_operator->parameters())
+      kernel.parameter_type_names.push_back(typeid_name(parameter->getType(), context));
+}
+
+}  // namespace trilith::capture

@@ -1,0 +1,243 @@
+// jit/capture/inlining.cpp -- helpers, functions and lambdas become part of the kernel that calls them.
+#include "jit/capture/walker.hpp"
+
+#include <clang/AST/RecursiveASTVisitor.h>
+
+namespace trilith::capture {
+
+using codegen::StatementKind;
+using codegen::TypeKind;
+using codegen::VariableKind;
+
+namespace {
+
+/// The return statements of a function, not of lambdas inside it.
+class ReturnFinder : public clang::RecursiveASTVisitor<ReturnFinder> {
+ public:
+  std::vector<const clang::ReturnStmt*> found;
+  bool VisitReturnStmt(clang::ReturnStmt* stmt) {
+    found.push_back(stmt);
+    return true;
+  }
+  bool TraverseLambdaExpr(clang::LambdaExpr*) { return true; }
+  bool TraverseDecl(clang::Decl* decl) {
+    return llvm::isa_and_nonnull<clang::TagDecl>(decl) || RecursiveASTVisitor::TraverseDecl(decl);
+  }
+};
+
+/// Finds the call of the closure's operator() in the wrapper that pl::jit.inline_ returned.
+class TargetFinder : public clang::RecursiveASTVisitor<TargetFinder> {
+ public:
+  explicit TargetFinder(const clang::CXXRecordDecl* closure) : closure_(closure->getCanonicalDecl()) {}
+  const clang::FunctionDecl* target = nullptr;
+  bool shouldVisitImplicitCode() const { return true; }
+  bool VisitCallExpr(clang::CallExpr* call) {
+    const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(call->getDirectCallee());
+    if (method != nullptr && method->getParent()->getCanonicalDecl() == closure_) target = method;
+    // std::invoke(lambda, ...) and the like: look inside.
+    if (target == nullptr && depth_ < 4 && call->getDirectCallee() != nullptr && call->getDirectCallee()->hasBody()) {
+      ++depth_;
+      TraverseStmt(call->getDirectCallee()->getBody());
+      --depth_;
+    }
+    return target == nullptr;
+  }
+
+ private:
+  const clang::CXXRecordDecl* closure_;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+const clang::FunctionDecl* Walker::helper_target(const clang::CallExpr* call, const clang::CXXRecordDecl* closure) {
+  const clang::FunctionDecl* wrapper = call->getDirectCallee();
+  if (wrapper != nullptr && wrapper->hasBody()) {
+    TargetFinder finder(closure);
+    finder.TraverseStmt(wrapper->getBody());
+    if (finder.target != nullptr) return finder.target;
+  }
+  refuse(call, "a helper whose lambda cannot be found", "define it with pl::jit.inline_([](...) { ... }) in this file or a header");
+}
+
+codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::FunctionDecl* function,
+                                  llvm::ArrayRef<const clang::Expr*> arguments,
+                                  const std::shared_ptr<ClosureValue>& closure) {
+  constexpr std::size_t deepest = 64;
+  const clang::SourceLocation at = where->getExprLoc();
+  const clang::FunctionDecl* definition = nullptr;
+  const clang::Stmt* body = function->getBody(definition);
+  const std::string name = function->getQualifiedNameAsString();
+  if (body == nullptr) refuse(where, "a call of '" + name + "', whose body is not visible here", "define it in this file or a header");
+  if (definition->isVariadic())
+    refuse(where, "a call of '" + name + "', which has C variadic arguments", "give it named parameters");
+  for (const Frame& frame : frames_)
+    if (frame.function == definition)
+      refuse(where, "recursion: '" + name + "' calls itself", "write a loop");
+  if (frames_.size() > deepest) refuse(where, "helpers that call each other more than 64 deep", "write a loop");
+
+  // The lambda's own copies hide the outer variables of the same declaration while its body is walked.
+  std::map<const clang::ValueDecl*, std::optional<Binding>> hidden;
+  std::vector<std::pair<const clang::ParmVarDecl*, Binding>> bound;
+  unsigned next = 0;
+  for (const clang::ParmVarDecl* parameter : definition->parameters()) {
+    const clang::Expr* argument = next < arguments.size() ? arguments[next] : parameter->getDefaultArg();
+    ++next;
+    if (argument == nullptr) refuse(where, "a call without all arguments", "give every argument");
+    if (parameter->getType()->getAsCXXRecordDecl() != nullptr &&
+        parameter->getType()->getAsCXXRecordDecl()->getName() == "source_location")
+      continue;
+    bind_argument(parameter, argument, body);
+  }
+  if (closure)
+    for (const auto& [declaration, binding] : closure->copies) {
+      const auto outer = bindings_.find(declaration);
+      hidden[declaration] = outer == bindings_.end() ? std::nullopt : std::optional(outer->second);
+      bindings_[declaration] = binding;
+    }
+
+  ReturnFinder returns;
+  returns.TraverseStmt(const_cast<clang::Stmt*>(body));
+  const auto* compound = llvm::dyn_cast<clang::CompoundStmt>(body);
+  const clang::Stmt* last = compound != nullptr && !compound->body_empty() ? compound->body_back() : nullptr;
+  const bool straight = returns.found.empty() || (returns.found.size() == 1 && returns.found.front() == last);
+
+  Frame frame;
+  frame.function = definition;
+  if (straight) {
+    frame.last_return = returns.found.empty() ? nullptr : returns.found.front();
+    frame.block = -1;
+    frames_.push_back(std::move(frame));
+    statement(body);
+  } else {
+    frame.block = next_block_++;
+    const codegen::Type type = type_of(definition->getReturnType(), at);
+    if (type.kind != TypeKind::Void)
+      frame.result = add_variable(function->getDeclName().isIdentifier() ? function->getNameAsString() + "_result" : "result",
+                                  type, VariableKind::Local, at);
+    Statement block;
+    block.kind = StatementKind::Block;
+    block.location = location(at);
+    block.block = frame.block;
+    frames_.push_back(std::move(frame));
+    statements_into(block.body, body);
+    emit(std::move(block));
+  }
+  const Frame finished = std::move(frames_.back());
+  frames_.pop_back();
+  for (auto& [declaration, binding] : hidden) {
+    if (binding)
+      bindings_[declaration] = *binding;
+    else
+      bindings_.erase(declaration);
+  }
+  if (finished.result != codegen::no_variable) return variable(finished.result, at);
+  if (finished.direct) return *finished.direct;
+  return {};
+}
+
+void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Expr* argument, const clang::Stmt* body) {
+  const clang::QualType type = parameter->getType();
+  const clang::SourceLocation where = argument->getExprLoc();
+  const Meaning meaning = meaning_of(type, context_);
+  if (meaning.kind == Kind::Closure || meaning.kind == Kind::Helper) {
+    bindings_[parameter] = {{}, closure_value(argument)};
+    return;
+  }
+  if (meaning.kind == Kind::Index) {
+    bindings_[parameter] = {snapshot(index_list(argument), "extent", where), nullptr};
+    return;
+  }
+  if (meaning.kind == Kind::Kernel)
+    refuse(argument, "a kernel as an argument inside a kernel", "pass a lambda or a pl::jit.inline_ helper");
+  const codegen::Type variable_type = type_of(meaning.kind == Kind::Void ? Meaning{} : meaning, parameter->getLocation());
+  if (type->isReferenceType()) {
+    if (const auto id = place(argument)) {
+      bindings_[parameter] = {variable(*id, where), nullptr};
+      return;
+    }
+  }
+  Expr value = expression(argument);
+  if (variable_type.is_scalar()) value = convert(std::move(value), variable_type.dtype, where);
+  const bool fixed = value.is_constant() ||
+                     (value.op == Op::Variable &&
+                      kernel_.variables[static_cast<std::size_t>(value.variable)].kind != VariableKind::Local);
+  // A parameter that is never written may stand for what never changes; a tensor parameter is itself.
+  if (fixed && (variable_type.is_tensor() || !may_modify(body, parameter))) {
+    bindings_[parameter] = {std::move(value), nullptr};
+    return;
+  }
+  std::string name = parameter->getNameAsString();
+  if (name.empty()) name = "argument";
+  const codegen::VariableId id = add_variable(name, variable_type, VariableKind::Local, parameter->getLocation());
+  emit_assign(id, std::move(value), where);
+  bindings_[parameter] = {variable(id, where), nullptr};
+}
+
+std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expression) {
+  expression = bare(expression);
+  const Meaning meaning = meaning_of(expression->getType(), context_);
+  if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
+    const auto found = bindings_.find(name->getDecl());
+    if (found != bindings_.end() && found->second.closure) return found->second.closure;
+    if (meaning.closure != nullptr && meaning.closure->captures_begin() == meaning.closure->captures_end()) {
+      auto value = std::make_shared<ClosureValue>();
+      value->record = meaning.closure;
+      return value;
+    }
+    refuse(name, "the helper '" + name->getDecl()->getNameAsString() + "', which captures values, named from outside",
+           "capture the helper itself by value, or pass the values as arguments");
+  }
+  if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression))
+    if (made->getNumArgs() >= 1) return closure_value(made->getArg(0));
+  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression)) return closure_value(cast->getSubExpr());
+  if (const auto* made = llvm::dyn_cast<clang::CXXMemberCallExpr>(expression))
+    if (is_pl_class(made->getMethodDecl()->getParent(), "Jit") && made->getMethodDecl()->getNameAsString() == "inline_")
+      return closure_value(made->getArg(0));
+  if (const auto* moved = llvm::dyn_cast<clang::CallExpr>(expression))
+    if (moved->isCallToStdMove() || (moved->getDirectCallee() != nullptr && moved->getDirectCallee()->getIdentifier() != nullptr &&
+                                     moved->getDirectCallee()->getName() == "forward" && moved->getDirectCallee()->isInStdNamespace()))
+      return closure_value(moved->getArg(0));
+  const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(expression);
+  if (lambda == nullptr)
+    refuse(expression, "a lambda that comes out of an expression", "name the lambda with auto and call that name");
+
+  auto value = std::make_shared<ClosureValue>();
+  value->record = lambda->getLambdaClass();
+  auto init = lambda->capture_init_begin();
+  for (const clang::LambdaCapture& capture : lambda->captures()) {
+    const clang::Expr* initialiser = *init++;
+    if (!capture.capturesVariable())
+      refuse(capture.getLocation(), "a capture of 'this' in a kernel", "capture the values it needs");
+    const clang::ValueDecl* captured = capture.getCapturedVar();
+    const auto* variable_decl = llvm::dyn_cast<clang::VarDecl>(captured);
+    const bool is_init = variable_decl != nullptr && variable_decl->isInitCapture();
+    if (capture.getCaptureKind() == clang::LCK_ByRef) {
+      if (!is_init) continue;  // its name finds the variable itself
+      const auto id = place(initialiser);
+      if (!id) refuse(capture.getLocation(), "a reference capture of no local variable", "capture it by value");
+      value->copies[captured] = {variable(*id, capture.getLocation()), nullptr};
+      continue;
+    }
+    if (lambda->isMutable())
+      refuse(lambda, "a 'mutable' lambda with captured copies in a kernel", "capture by reference, or use a local variable");
+    const clang::SourceLocation where = capture.getLocation().isValid() ? capture.getLocation() : lambda->getBeginLoc();
+    const Meaning kind = meaning_of(captured->getType(), context_);
+    if (!is_init) {
+      const auto outer = bindings_.find(captured);
+      if (outer == bindings_.end()) continue;  // a constant: folded where it is named
+      if (outer->second.closure) {
+        value->copies[captured] = outer->second;
+        continue;
+      }
+      value->copies[captured] = {snapshot(outer->second.expression, captured->getNameAsString(), where), nullptr};
+    } else if (kind.kind == Kind::Closure || kind.kind == Kind::Helper) {
+      value->copies[captured] = {{}, closure_value(initialiser)};
+    } else {
+      value->copies[captured] = {snapshot(this->expression(initialiser), captured->getNameAsString(), where), nullptr};
+    }
+  }
+  return value;
+}
+
+}  // namespace trilith::capture

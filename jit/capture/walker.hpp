@@ -1,0 +1,205 @@
+// jit/capture/walker.hpp -- private: the walk from one type-checked lambda to one codegen::Kernel.
+//
+// A Walker lives for one kernel. Scalars, tiles, tensor views and index lists become codegen::Expr; what has an
+// effect is emitted as a statement in front of the expression that uses it; closures and helpers exist at
+// capture time only and are inlined. Whatever is not understood is refused: never skipped.
+#pragma once
+
+#include "codegen/ir.hpp"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace trilith::capture {
+
+/// Thrown after a diagnostic was reported; caught where the next kernel begins.
+struct Refused {};
+
+/// A call of `pl::jit.incore(lambda)`.
+struct Site {
+  const clang::CXXMemberCallExpr* call = nullptr;
+  const clang::CXXRecordDecl* closure = nullptr;
+  std::string name;                         ///< of the variable that is initialised
+
+};
+
+/// Reports an error with a caret, and a note that says how to mend it; then throws Refused.
+[[noreturn]] void refuse(clang::ASTContext& context, clang::SourceLocation location, const std::string& what,
+                         const std::string& mend);
+[[noreturn]] void refuse(clang::ASTContext& context, clang::SourceRange range, const std::string& what,
+                         const std::string& mend);
+
+// --- types.cpp: what a C++ type means to the kernel language
+enum class Kind { Other, Void, Scalar, Tile, Tensor, Index, Dynamic, Closure, Helper, Kernel };
+struct Meaning {
+  Kind kind = Kind::Other;
+  codegen::DType dtype = codegen::DType::Float32;
+  bool any_dtype = false;
+  bool wrapper = false;      ///< pl::Scalar, pl::Const: a scalar that is a class in C++
+  bool specialised = false;  ///< pl::Const
+  codegen::Access access = codegen::Access::In;
+  const clang::ClassTemplateSpecializationDecl* tensor = nullptr;  ///< the pl::Tensor<...> itself
+  const clang::CXXRecordDecl* closure = nullptr;                   ///< Closure, Helper
+};
+[[nodiscard]] Meaning meaning_of(clang::QualType type, clang::ASTContext& context);
+[[nodiscard]] std::optional<codegen::DType> dtype_of(clang::QualType type, clang::ASTContext& context);
+/// True for a declaration directly in namespace pl (or pld).
+[[nodiscard]] bool is_in_pl(const clang::Decl* declaration);
+[[nodiscard]] bool is_pl_class(const clang::CXXRecordDecl* record, llvm::StringRef name);
+/// The expression without parentheses, temporaries, cleanups and conversions that change nothing.
+[[nodiscard]] const clang::Expr* bare(const clang::Expr* expression);
+
+// --- modified.cpp
+/// True when `body` may change `variable`, or keep a reference through which it could.
+[[nodiscard]] bool may_modify(const clang::Stmt* body, const clang::ValueDecl* variable);
+
+// --- closure.cpp
+/// Refuses a lambda whose captures g++ and clang may lay out differently, or that has captures we cannot read.
+void check_closure_layout(const Site& site, clang::ASTContext& context);
+
+/// A lambda object inside a kernel: its by-copy captures were given variables when it was made.
+struct Binding;
+struct ClosureValue {
+  const clang::CXXRecordDecl* record = nullptr;
+  std::map<const clang::ValueDecl*, Binding> copies;
+};
+/// What a C++ name stands for.
+struct Binding {
+  codegen::Expr expression;
+  std::shared_ptr<ClosureValue> closure;
+};
+
+class Walker {
+ public:
+  Walker(clang::ASTContext& context, const Site& site, const clang::CXXMethodDecl* call_operator);
+  [[nodiscard]] codegen::Kernel walk();
+
+ private:
+  using Expr = codegen::Expr;
+  using Statement = codegen::Statement;
+  using Op = codegen::Op;
+  using DType = codegen::DType;
+  using Statements = std::vector<Statement>;
+
+  // --- walker.cpp: parameters, captures, variables, locations
+  void bind_parameters();
+  void bind_captures();
+  void bind_captured_field(const clang::ValueDecl* variable, const clang::FieldDecl* field, std::uint64_t base,
+                           clang::SourceLocation where);
+  [[noreturn]] void refuse(const clang::Stmt* where, const std::string& what, const std::string& mend) const;
+  [[noreturn]] void refuse(clang::SourceLocation where, const std::string& what, const std::string& mend) const;
+  [[nodiscard]] codegen::SourceLocation location(clang::SourceLocation where);
+  codegen::VariableId add_variable(std::string name, codegen::Type type, codegen::VariableKind kind,
+                                   clang::SourceLocation where);
+  codegen::VariableId extent_variable(const std::string& name, clang::SourceLocation where);
+  [[nodiscard]] Expr variable(codegen::VariableId id, clang::SourceLocation where);
+  [[nodiscard]] codegen::Type type_of(clang::QualType type, clang::SourceLocation where);
+  [[nodiscard]] codegen::Type type_of(const Meaning& meaning, clang::SourceLocation where);
+  [[nodiscard]] static std::string dynamic_name(const clang::APValue& value);
+  void require_built(DType dtype, clang::SourceLocation where) const;
+
+  // --- statements.cpp, loops.cpp, choice.cpp
+  void statement(const clang::Stmt* stmt);
+  void statements_into(Statements& list, const clang::Stmt* stmt);
+  void declaration(const clang::Decl* decl);
+  void local_variable(const clang::VarDecl* variable);
+  void return_statement(const clang::ReturnStmt* stmt);
+  void if_statement(const clang::IfStmt* stmt);
+  void switch_statement(const clang::SwitchStmt* stmt);
+  void while_statement(const clang::WhileStmt* stmt);
+  void do_statement(const clang::DoStmt* stmt);
+  void for_statement(const clang::ForStmt* stmt);
+  [[nodiscard]] bool counted_for(const clang::ForStmt* stmt);
+  void general_for(const clang::ForStmt* stmt);
+  void range_for(const clang::CXXForRangeStmt* stmt);
+  void loop_body(Statement& loop, const clang::Stmt* body);
+  /// While (condition), where evaluating the condition may need statements of its own.
+  void general_loop(clang::SourceLocation where, const clang::VarDecl* condition_variable,
+                    const clang::Expr* condition, const clang::Stmt* body, const clang::Expr* step, bool body_first);
+  void emit(Statement statement) { current_->push_back(std::move(statement)); }
+  void emit_assign(codegen::VariableId variable, Expr value, clang::SourceLocation where);
+  void emit_effect(const clang::Expr* expression);
+
+  // --- expressions.cpp
+  [[nodiscard]] Expr expression(const clang::Expr* expression);
+  [[nodiscard]] Expr expression_unfolded(const clang::Expr* expression);
+  [[nodiscard]] std::optional<Expr> fold(const clang::Expr* expression);
+  [[nodiscard]] Expr cast_expression(const clang::CastExpr* cast);
+  [[nodiscard]] Expr name_expression(const clang::DeclRefExpr* name);
+  [[nodiscard]] Expr unary(const clang::UnaryOperator* op);
+  [[nodiscard]] Expr binary(const clang::BinaryOperator* op);
+  [[nodiscard]] Expr short_circuit(const clang::Expr* where, const clang::Expr* left, const clang::Expr* right,
+                                   bool is_and);
+  [[nodiscard]] Expr conditional(const clang::AbstractConditionalOperator* op);
+  [[nodiscard]] Expr compound_assignment(const clang::CompoundAssignOperator* op);
+  [[nodiscard]] Expr assign(const clang::Expr* target, Expr value, clang::SourceLocation where);
+  [[nodiscard]] Expr construct(const clang::CXXConstructExpr* construct);
+  [[nodiscard]] Expr table_element(const clang::Expr* where, const clang::Expr* table, const clang::Expr* index);
+  [[nodiscard]] Expr condition(const clang::Expr* expression);
+  /// Operands from left to right; what an earlier one read is kept when a later one has effects.
+  [[nodiscard]] std::vector<Expr> operands(llvm::ArrayRef<const clang::Expr*> expressions);
+  [[nodiscard]] Expr snapshot(Expr value, const std::string& name, clang::SourceLocation where);
+  [[nodiscard]] std::optional<codegen::VariableId> place(const clang::Expr* expression);
+  [[nodiscard]] Expr convert(Expr value, DType dtype, clang::SourceLocation where);
+  [[nodiscard]] Expr to_bool(Expr value, clang::SourceLocation where);
+  [[nodiscard]] Expr make(Op op, codegen::Type type, std::vector<Expr> operands, clang::SourceLocation where);
+  [[nodiscard]] Expr constant(const clang::APValue& value, clang::QualType type, clang::SourceLocation where);
+  [[nodiscard]] Expr int64(std::int64_t value, clang::SourceLocation where);
+  [[nodiscard]] Expr boolean(bool value, clang::SourceLocation where);
+  [[nodiscard]] static Expr negate(Expr value);
+
+  // --- operations.cpp: calls into namespace pl
+  [[nodiscard]] Expr call(const clang::CallExpr* call);
+  [[nodiscard]] Expr pl_function(const clang::CallExpr* call, const clang::FunctionDecl* function);
+  [[nodiscard]] Expr pl_operator(const clang::CXXOperatorCallExpr* call);
+  [[nodiscard]] Expr pl_member(const clang::CXXMemberCallExpr* call);
+  [[nodiscard]] Expr operation(Op op, const clang::Expr* where, llvm::ArrayRef<const clang::Expr*> arguments);
+  void unify_scalars(Op op, const clang::Expr* where, llvm::ArrayRef<const clang::Expr*> arguments,
+                     std::vector<Expr>& operands);
+  void check_beside_tile(const clang::Expr* argument, Expr& operand, const std::vector<Expr>& operands);
+  [[nodiscard]] Expr load(const clang::CallExpr* call);
+  [[nodiscard]] Expr store(const clang::CallExpr* call);
+  [[nodiscard]] Expr index_list(const clang::Expr* expression);
+  void check_region(const clang::Expr* where, const Expr& tensor, const Expr& list);
+  [[nodiscard]] codegen::CastMode cast_mode(const clang::Expr* options);
+  [[nodiscard]] std::optional<Expr> math_function(const clang::CallExpr* call, const clang::FunctionDecl* function);
+
+  // --- inlining.cpp
+  struct Frame {
+    const clang::FunctionDecl* function = nullptr;
+    std::int32_t block = 0;
+    codegen::VariableId result = codegen::no_variable;
+    std::optional<Expr> direct;           ///< the value of the only, last return
+    const clang::ReturnStmt* last_return = nullptr;
+  };
+  [[nodiscard]] Expr inline_call(const clang::Expr* where, const clang::FunctionDecl* function,
+                                 llvm::ArrayRef<const clang::Expr*> arguments,
+                                 const std::shared_ptr<ClosureValue>& closure);
+  void bind_argument(const clang::ParmVarDecl* parameter, const clang::Expr* argument, const clang::Stmt* body);
+  [[nodiscard]] std::shared_ptr<ClosureValue> closure_value(const clang::Expr* expression);
+  [[nodiscard]] const clang::FunctionDecl* helper_target(const clang::CallExpr* call, const clang::CXXRecordDecl* closure);
+
+  clang::ASTContext& context_;
+  const Site& site_;
+  const clang::CXXMethodDecl* call_operator_;
+  codegen::Kernel kernel_;
+  std::map<const clang::ValueDecl*, Binding> bindings_;
+  std::map<std::string, codegen::VariableId> extents_;
+  std::map<std::string, std::uint32_t> files_;
+  std::set<codegen::VariableId> int32_counters_;  ///< int64 loop counters that stand for an int
+  Statements* current_ = nullptr;
+  std::vector<Frame> frames_;
+  std::vector<std::int32_t> break_targets_;  ///< 0: the innermost loop, else the Block of a switch
+  std::int32_t next_block_ = 1;
+};
+
+}  // namespace trilith::capture

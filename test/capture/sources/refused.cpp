@@ -1,0 +1,183 @@
+// Kernels that are refused. A comment `// refused: TEXT` says what the error on that line must contain.
+#include <pl/pl.hpp>
+
+#include <array>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+using Matrix = pl::Tensor<float, 8, 4>;
+using Output = pl::Out<Matrix>;
+
+int global = 3;
+int unseen(int x);
+int recurse(int x) { return x < 1 ? 0 : recurse(x - 1); }
+int (*pointer_to_function)(int) = &unseen;
+struct Pair {
+  int a, b;
+};
+auto other = pl::jit.incore([](Matrix x, Output y) { y = pl::store(pl::load(x), y); });
+
+// Captures.
+void captures() {
+  int n = 3;
+  int* p = &n;
+  std::string text = "x";
+  const char* literal = "x";
+  int list[3] = {1, 2, 3};
+  Pair pair{1, 2};
+  auto a = pl::jit.incore([&n](Matrix x, Output y) { y = pl::store(pl::load(x) * n, y); });  // refused: captures 'n' by reference
+  auto b = pl::jit.incore([&](Matrix x, Output y) { y = pl::store(pl::load(x) * n, y); });  // refused: captures 'n' by reference
+  auto c = pl::jit.incore([p](Matrix x, Output y) { (void)p; y = pl::store(pl::load(x), y); });  // refused: captures 'p' of type 'int *'
+  auto d = pl::jit.incore([text](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'text'
+  auto e = pl::jit.incore([literal](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'literal'
+  auto f = pl::jit.incore([list](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'list'
+  auto g = pl::jit.incore([pair](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'pair'
+  auto h = pl::jit.incore([k = other](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures the kernel 'k'
+}
+struct Model {
+  int size = 4;
+  void run() {
+    auto a = pl::jit.incore([this](Matrix x, Output y) { y = pl::store(pl::load(x) * size, y); });  // refused: captures 'this'
+    auto b = pl::jit.incore([=](Matrix x, Output y) { y = pl::store(pl::load(x) * size, y); });  // refused: captures 'this'
+  }
+};
+
+// Captures that g++ and clang lay out differently.
+void layouts() {
+  int n = 3;
+  double wide = 2;
+  auto a = pl::jit.incore([=](Matrix x, Output y) {
+    if constexpr (false) (void)wide;  // refused: list the captures explicitly
+    y = pl::store(pl::load(x) * n, y);
+  });
+  auto b = pl::jit.incore([=](Matrix x, Output y) {
+    y = pl::store(pl::load(x) * n * static_cast<int>(sizeof(wide)), y);  // refused: list the captures explicitly
+  });
+  auto c = pl::jit.incore([=](Matrix x, Output y) {
+    decltype(wide) z = n;  // refused: list the captures explicitly
+    y = pl::store(pl::load(x) * pl::cast<float>(z), y);
+  });
+}
+template <class T>
+void template_layouts() {
+  int n = 3;
+  constexpr int size = 8;
+  double wide = 2;
+  auto a = pl::jit.incore([=](pl::Tensor<T> x, pl::Out<pl::Tensor<T>> y) {
+    if constexpr (sizeof(T) == 100) (void)wide;  // refused: list the captures explicitly
+    y = pl::store(pl::load(x) * n, y);
+  });
+  auto b = pl::jit.incore([=](pl::Tensor<T> x, pl::Out<pl::Tensor<T>> y) {
+    y = pl::store(pl::load(x) * T(size) * n, y);  // refused: list the captures explicitly
+  });
+}
+template void template_layouts<float>();
+
+// Statements.
+auto jump = pl::jit.incore([](Matrix x, Output y) {
+  goto end;  // refused: goto
+end:
+  y = pl::store(pl::load(x), y);
+});
+auto attempt = pl::jit.incore([](Matrix x, Output y) {
+  try {  // refused: try in a kernel
+    y = pl::store(pl::load(x), y);
+  } catch (...) {
+  }
+});
+auto local_thread = pl::jit.incore([](Matrix x, Output y) {
+  thread_local int calls = 0;  // refused: thread_local variable 'calls'
+  y = pl::store(pl::load(x) * ++calls, y);
+});
+auto local_static = pl::jit.incore([](Matrix x, Output y) {
+  static int calls = 0;  // refused: static variable 'calls'
+  y = pl::store(pl::load(x) * ++calls, y);
+});
+auto assembly = pl::jit.incore([](Matrix x, Output y) {
+  asm("nop");  // refused: inline assembly
+  y = pl::store(pl::load(x), y);
+});
+auto array = pl::jit.incore([](Matrix x, Output y) {
+  int values[2] = {1, 2};  // refused: array 'values'
+  y = pl::store(pl::load(x) * values[0], y);
+});
+auto binding = pl::jit.incore([](Matrix x, Output y) {
+  auto [a, b] = Pair{1, 2};  // refused: structured binding
+  y = pl::store(pl::load(x) * (a + b), y);
+});
+auto over_list = pl::jit.incore([](Matrix x, Output y) {
+  for (int i : {1, 2, 3}) y = pl::store(pl::load(x) * i, y);  // refused: range-for over something that is no pl::range
+});
+auto zero_step = pl::jit.incore([](Matrix x, Output y) {
+  for (auto i : pl::range(0, 8, 0)) y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar(i)), y);  // refused: a step of 0
+});
+
+// Expressions.
+auto thrown = pl::jit.incore([](Matrix x, Output y) {
+  if (x.dim(0) > 9) throw 1;  // refused: throw in a kernel
+  y = pl::store(pl::load(x), y);
+});
+auto allocated = pl::jit.incore([](Matrix x, Output y) {
+  delete new int(3);  // refused: new and delete
+  y = pl::store(pl::load(x), y);
+});
+auto from_global = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * global, y);  // refused: 'global' is a global or static variable
+});
+auto unknown_call = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * unseen(3), y);  // refused: a call of 'unseen'
+});
+auto library_call = pl::jit.incore([](Matrix x, Output y) {
+  std::printf("hello\n");  // refused: a call of 'printf'
+  y = pl::store(pl::load(x), y);
+});
+auto through_pointer = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * pointer_to_function(3), y);  // refused: a call through a pointer
+});
+auto recursive = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  y = pl::store(pl::load(x) * pl::cast<float>(recurse(n)), y);
+});
+auto nested = pl::jit.incore([](Matrix x, Output y) {
+  other(x, y);  // refused: a kernel called from an in-core kernel
+});
+auto vector = pl::jit.incore([](Matrix x, Output y) {
+  std::vector<int> values{1};  // refused: is no type of the kernel language
+  y = pl::store(pl::load(x), y);
+});
+auto raw_memory = pl::jit.incore([](Matrix x, Output y) {
+  float first = *x.data();  // refused: a pointer in a kernel
+  y = pl::store(pl::load(x) * first, y);
+});
+auto address = pl::jit.incore([](Matrix x, Output y) {
+  int i = 0;
+  int* p = &i;  // refused: the pointer 'p'
+  y = pl::store(pl::load(x) * *p, y);
+});
+auto wrong_rank = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x, {0}, {8}), {0, 0}, y);  // refused: 1 entries for a tensor of rank 2
+});
+auto wrong_axis = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x, {0, 0}, {8, x.dim(2)}), {0, 0}, y);  // refused: axis 2 of a tensor of rank 2
+});
+auto other_dtype = pl::jit.incore([](Matrix x, Output y, pl::Scalar<float> s) {
+  int n = 3;
+  n += x.dim(0) > 3 ? 1 : 0;
+  y = pl::store(pl::load(x) * n, y);  // refused: a run-time int32 beside a tile of float
+});
+auto unsigned_count = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  unsigned count = n;  // refused: std::uint32_t is not built yet
+  y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar<int>(count)), y);
+});
+
+// Signatures.
+auto by_reference = pl::jit.incore([](const Matrix& x, Output y) {  // refused: arguments are passed by value
+  y = pl::store(pl::load(x), y);
+});
+auto returns_plain = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x), y);
+  return x;  // refused: returns a plain pl::Tensor
+});
+auto unbuilt = pl::jit.incore([](pl::Scalar<std::int16_t> n, Matrix x, Output y) {  // refused: std::int16_t is not built yet
+  y = pl::store(pl::load(x), y);
+});
