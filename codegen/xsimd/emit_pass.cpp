@@ -130,7 +130,7 @@ void NestEmitter::vector_root(const Root& root, const Place& place) {
   const std::string to = pointer(stream, place.at), name = name_of(root.value);
   if (stream.inner.is(1) || stream.inner.is(0)) {
     if (place.count.empty() && stream.inner.is(1))
-      c_.out.line(kind + "(" + to + ", " + name + ");");
+      c_.out.line(kind + (&root == streamed_ ? "_streaming(" : "(") + to + ", " + name + ");");
     else
       c_.out.line(kind + "_partial(" + to + ", " + name + ", " + (stream.inner.is(0) ? "1" : place.count) +
                   ");");
@@ -193,6 +193,12 @@ void NestEmitter::finish_reductions(const Stage& stage, int count) {
 }
 
 void NestEmitter::pass(const Stage& stage) {
+  if (const Root* root = streamed_root(stage)) {
+    streamed_ = root;
+    streaming_pass(stage);
+    streamed_ = nullptr;
+    return;
+  }
   const bool reduces = !stage.reductions.empty();
   const bool cheap = cost_of(stage) <= cheap_body;
   const std::int64_t fewest = fewest_lanes(narrowest_), most = most_lanes(narrowest_);

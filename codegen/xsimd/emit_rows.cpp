@@ -32,6 +32,7 @@ void NestEmitter::emit() {
     column_nest();
   else
     row_nest();
+  if (streams_) c_.out.line("device::streaming_fence();");
   c_.out.close();
 }
 

@@ -50,6 +50,8 @@ class NestEmitter {
 
   // emit_pass.cpp: one pass over the last axis
   void pass(const fuse::Stage& stage);
+  void streaming_pass(const fuse::Stage& stage);
+  [[nodiscard]] const fuse::Root* streamed_root(const fuse::Stage& stage) const;
   void accumulators(const fuse::Stage& stage, int count);
   void finish_reductions(const fuse::Stage& stage, int count);
   void body(const fuse::Stage& stage, const Place& place);
@@ -96,6 +98,8 @@ class NestEmitter {
   std::map<fuse::ValueId, std::string> accumulators_, neutrals_;
   std::vector<bool> buffered_;  ///< by ValueId: a pass before this one left it in its row buffer
   DType narrowest_ = DType::Float32;
+  bool streams_ = false;                  ///< a fence must follow the nest
+  const fuse::Root* streamed_ = nullptr;  ///< the store of this pass that goes past the caches
 };
 
 struct Reduction {

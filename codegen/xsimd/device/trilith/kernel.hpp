@@ -47,6 +47,15 @@ struct Scratch {
   }
 };
 
+/// How many of `count` elements lie in front of the first that a vector register is aligned to.
+template <class T>
+TRILITH_INLINE std::int64_t to_alignment(const T* first, std::int64_t count) {
+  constexpr auto bytes = static_cast<std::uintptr_t>(lanes<T>) * sizeof(T);
+  const auto elements =
+      static_cast<std::int64_t>((-reinterpret_cast<std::uintptr_t>(first) & (bytes - 1)) / sizeof(T));
+  return elements < count ? elements : count;
+}
+
 /// True for the elements before n; n may lie above N.
 template <int N>
 TRILITH_INLINE Mask<N> first_lanes(int n) {
