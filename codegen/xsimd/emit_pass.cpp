@@ -215,8 +215,12 @@ void NestEmitter::pass(const Stage& stage) {
     c_.out.line("std::int64_t j = 0;");
   }
   if (whole) {
-    if (!reduces && cheap && !(inner_.is_constant() && inner_.factor <= 4 * most))
-      c_.out.line("#pragma clang loop unroll_count(4)");
+    // Short constant loops unroll fully by themselves. Others are left as they are written where that is wide
+    // enough: copies of a large body only cost compile time.
+    const bool is_short = inner_.is_constant() && inner_.factor <= 4 * count * most;
+    if (!is_short)
+      c_.out.line(!reduces && cheap ? "#pragma clang loop unroll_count(4)"
+                                    : "#pragma clang loop unroll(disable)");
     c_.out.open(rest ? "for (; j + " + step + " <= " + extent + "; j += " + step + ") {"
                      : "for (std::int64_t j = 0; j < " + extent + "; j += " + step + ") {");
     if (count == 1) {

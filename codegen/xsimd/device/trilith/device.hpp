@@ -12,6 +12,7 @@
 #include "compare.hpp"
 #include "exp.hpp"
 #include "hyperbolic.hpp"
+#include "instances.hpp"
 #include "kernel.hpp"
 #include "logarithm.hpp"
 #include "memory.hpp"
