@@ -1,6 +1,5 @@
 #include "runtime/backend.hpp"
 
-#include "jit/engine.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
 #include "runtime/call_plan.hpp"
@@ -46,6 +45,7 @@ jit::EngineConfig engine_config(const RunConfig& config) {
   result.target_cpu = config.target_cpu;
   result.max_compile_threads = config.max_compile_threads;
   result.fast_math = config.fast_math;
+  result.hooks = engine_hooks_for_tests();
   result.log = [threshold = config.log_level](jit::LogLevel level, const std::string& text) {
     const LogLevel ours = level == jit::LogLevel::warning ? LogLevel::Warning
                           : level == jit::LogLevel::info  ? LogLevel::Info
@@ -56,6 +56,11 @@ jit::EngineConfig engine_config(const RunConfig& config) {
 }
 
 }  // namespace
+
+jit::EngineHooks& engine_hooks_for_tests() {
+  static auto* hooks = new jit::EngineHooks;
+  return *hooks;
+}
 
 struct Backend::Impl {
   explicit Impl(const RunConfig& config) : engine(engine_config(config)) {}

@@ -3,6 +3,7 @@
 
 #include "codegen/specialise.hpp"
 #include "codegen/xsimd/emit.hpp"
+#include "jit/engine.hpp"
 #include "pl/abi.hpp"
 #include "pl/config.hpp"
 #include "pl/statistics.hpp"
@@ -29,6 +30,9 @@ struct Executable {
 struct Unavailable {
   std::string reason;
 };
+
+/// For tests: what the engines of contexts that are made from now on do when trouble is played to them.
+[[nodiscard]] trilith::jit::EngineHooks& engine_hooks_for_tests();
 
 /// The engine of one context, started at the first kernel that is needed. Thread-safe.
 class Backend {

@@ -7,7 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include <stdlib.h>
+
+#include <filesystem>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -17,6 +21,41 @@ namespace support {
 struct Eager {
   pl::Context context{{.eager = true}};
   pl::ContextScope scope{context};
+};
+
+/// A folder of its own, removed at the end of the block.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "trilith-test-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary folder: " + name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  [[nodiscard]] const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// This thread compiles with a cache of its own, empty at first.
+struct Jit {
+  TemporaryFolder cache;
+  pl::Context context{config(cache)};
+  pl::ContextScope scope{context};
+  [[nodiscard]] std::uint64_t compiles() const { return context.statistics().compiles; }
+
+ private:
+  static pl::RunConfig config(const TemporaryFolder& folder) {
+    pl::RunConfig result;
+    result.cache_dir = folder.path();
+    return result;
+  }
 };
 
 inline pl::Array<float> numbers(const pl::Index& dims) {
