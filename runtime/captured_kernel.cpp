@@ -2,9 +2,7 @@
 
 #include "codegen/json.hpp"
 #include "codegen/specialise.hpp"
-#if __has_include("pl/capture_record.hpp")
 #include "pl/capture_record.hpp"
-#endif
 #include "runtime/thread_annotations.hpp"
 
 #include <map>
@@ -12,7 +10,6 @@
 namespace pl::detail {
 namespace {
 
-#if __has_include("pl/capture_record.hpp")
 // Leaked, since kernels in static objects may be called while the process ends. Keyed by content: a library
 // that was unloaded and loaded again may put another record at an old address.
 struct Captured {
@@ -23,7 +20,6 @@ Captured& captured() {
   static Captured* all = new Captured;
   return *all;
 }
-#endif
 
 }  // namespace
 
@@ -32,7 +28,6 @@ Location CapturedKernel::location() const {
   return {at.file < ir.files.size() ? ir.files[at.file] : "", at.line, at.column};
 }
 
-#if __has_include("pl/capture_record.hpp")
 std::shared_ptr<const CapturedKernel> captured_kernel(const KernelIdentity& identity) {
   const CaptureRecord& record =
       find_capture(identity.unit, identity.where, *identity.closure, identity.arguments);
@@ -48,10 +43,5 @@ std::shared_ptr<const CapturedKernel> captured_kernel(const KernelIdentity& iden
   const Lock lock(all.mutex);
   return all.by_hash.emplace(record.hash, std::move(kernel)).first->second;
 }
-#else
-std::shared_ptr<const CapturedKernel> captured_kernel(const KernelIdentity&) {
-  throw CaptureError("capture is not built yet; run with TRILITH_EAGER=1");
-}
-#endif
 
 }  // namespace pl::detail

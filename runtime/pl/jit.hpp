@@ -6,14 +6,7 @@
 //   the kernel that calls it
 #pragma once
 
-#if __has_include("pl/capture_record.hpp")
 #include "pl/capture_record.hpp"
-#else
-namespace pl::detail {
-struct CaptureUnit;
-inline const CaptureUnit* current_capture_unit() { return nullptr; }
-}  // namespace pl::detail
-#endif
 #include "pl/kernel.hpp"
 #include "pl/orchestrator.hpp"
 

@@ -14,9 +14,7 @@
 // a host orchestrator), CaptureError (the source file was not given to `trilith_capture`).
 #pragma once
 
-#if __has_include("pl/capture_record.hpp")
 #include "pl/capture_record.hpp"
-#endif
 #include "pl/detail/kernel_object.hpp"
 #include "pl/error.hpp"
 

@@ -138,8 +138,7 @@ TEST_CASE("child: kernels everywhere at exit" * doctest::skip()) {
   static std::optional<ScaleKernel> kernel_after;
   kernel_before.emplace(scale_any());
   kernel_after.emplace(scale_any());
-  for (const pl::Context* context :
-       {&static_context, &thread_context, static_cast<const pl::Context*>(leaked)}) {
+  for (const pl::Context* context : {&static_context, &thread_context, leaked}) {
     const pl::ContextScope scope(*context);
     CHECK(scales(*kernel_before, 5));
     CHECK(scales(*kernel_after, 6));
