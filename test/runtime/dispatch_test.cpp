@@ -265,8 +265,8 @@ TEST_CASE("an output that overlaps in part is refused before anything is written
 }
 
 TEST_CASE("many threads that call one new specialisation compile it once and get one code") {
-  const support::TemporaryFolder cache;
-  const pl::Context context({.cache_dir = cache.path()});
+  const Jit jit;
+  const pl::Context& context = jit.context;
   auto scale = scale_any();
   constexpr int count = 32;
   std::barrier start(count);
@@ -287,8 +287,8 @@ TEST_CASE("many threads that call one new specialisation compile it once and get
 }
 
 TEST_CASE("many specialisations of one kernel are all found again, from several threads") {
-  const support::TemporaryFolder cache;
-  const pl::Context context({.cache_dir = cache.path()});
+  const Jit jit;
+  const pl::Context& context = jit.context;
   auto scale = scale_any();
   std::vector<std::thread> threads;
   std::atomic<int> wrong{0};
@@ -331,8 +331,10 @@ TEST_CASE("lower and emit show the IR and the source of a specialisation") {
 }
 
 TEST_CASE("RunConfig.compile = false answers from caches only") {
-  const support::TemporaryFolder cache;
-  const pl::Context context({.cache_dir = cache.path(), .compile = false});
+  ++support::hash_round();
+  pl::RunConfig config = support::cached();
+  config.compile = false;
+  const pl::Context context(config);
   const pl::ContextScope scope(context);
   auto scale = scale_any();
   pl::Array<float> x({4}), y({4});

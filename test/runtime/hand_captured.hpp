@@ -7,6 +7,8 @@
 #include "pl/capture_record.hpp"
 #include "pl/pl.hpp"
 
+#include "support.hpp"
+
 #include <functional>
 #include <source_location>
 #include <string>
@@ -27,7 +29,8 @@ inline const pl::detail::CaptureUnit* hand_captured(
   static constexpr const char* any_type[] = {"*", nullptr};
   auto* made = new Unit;
   made->json = trilith::codegen::to_json(kernel);
-  made->hash = "test-" + std::to_string(std::hash<std::string>{}(made->json));
+  made->hash =
+      "test-" + std::to_string(hash_round()) + "-" + std::to_string(std::hash<std::string>{}(made->json));
   made->places[0] = {where.line(), where.column()};
   made->places[1] = {0, 0};
   made->record = {where.file_name(), kernel.name.c_str(), made->places,      any_type,

@@ -106,7 +106,8 @@ TEST_CASE("fork after a compile and after devices have run: the child compiles a
   auto kernel = scale_any();
   CHECK(scales(kernel, 8));
   CHECK(runs_program(kernel, jit.context.config()));
-  CHECK(child_succeeds([&] { return scales(kernel, 8) && scales(kernel, 9) && runs_program(kernel, jit.context.config()); }));
+  CHECK(child_succeeds(
+      [&] { return scales(kernel, 8) && scales(kernel, 9) && runs_program(kernel, jit.context.config()); }));
   CHECK(runs_program(kernel, jit.context.config()));
 }
 
@@ -119,15 +120,16 @@ TEST_CASE("fork while other threads call kernels: the child compiles and runs") 
     for (int n = 1; !end; n = n % 5 + 1) (void)scales(kernel, n);
   });
   CHECK(scales(kernel, 3));
-  const bool right = child_succeeds([&] { return scales(kernel, 3) && runs_program(kernel, jit.context.config()); });
+  const bool right =
+      child_succeeds([&] { return scales(kernel, 3) && runs_program(kernel, jit.context.config()); });
   end = true;
   busy.join();
   CHECK(right);
 }
 
 TEST_CASE("kernels and contexts in static objects, thread_local and leaked ones: the process ends with 0") {
-  const support::TemporaryFolder cache;
-  CHECK(run_case("child: kernels everywhere at exit", "env TRILITH_CACHE_DIR=" + cache.path()) == 0);
+  CHECK(run_case("child: kernels everywhere at exit", "env TRILITH_CACHE_DIR=" + support::shared_cache()) ==
+        0);
 }
 
 TEST_CASE("child: kernels everywhere at exit" * doctest::skip()) {
@@ -200,10 +202,8 @@ TEST_CASE("pl::configure after the first use is a ConfigError") {
 
 TEST_CASE("contexts may end right after a program, two hundred times") {
   auto kernel = scale_any();
-  const support::TemporaryFolder cache;
+  const pl::RunConfig config = support::cached();
   for (int round = 0; round < 200; ++round) {
-    pl::RunConfig config;
-    config.cache_dir = cache.path();
     const pl::Context context(config);
     const pl::ContextScope scope(context);
     REQUIRE(runs_program(kernel, config));
