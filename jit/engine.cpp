@@ -309,6 +309,10 @@ std::shared_ptr<const Code> Engine::State::obtain(const std::string& key, const 
   }
   count([](Statistics& statistics) { ++statistics.misses; });
 
+  {
+    const CompilingHere here;
+    compiler_->start();
+  }
   const CompileLimit::Turn turn(limit_);
   FileLock file_lock;
   if (cache_) {

@@ -76,6 +76,11 @@ CompilingHere::CompilingHere() {
   ++gate().compiling;
 }
 
+CompilingHere::CompilingHere(Nested) {
+  const std::lock_guard lock(gate().lock);
+  ++gate().compiling;
+}
+
 CompilingHere::~CompilingHere() {
   const std::lock_guard lock(gate().lock);
   --gate().compiling;

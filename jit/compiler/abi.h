@@ -32,8 +32,8 @@ struct trilith_compiler_request {
   trilith_text source;
   trilith_text file_name;        ///< how diagnostics and debug info call the source
   const char* const* arguments;  ///< `clang -cc1` arguments, null-terminated, without action and input
-  trilith_text header;           ///< bytes of a precompiled header that is in no file; `header_path` names it
-  const char* header_path;       ///< precompiled header to start from, or null
+  trilith_text header;            ///< bytes of the precompiled header to start from; empty: none
+  const char* header_path;        ///< what it is called; no file of that name is opened
   std::uint32_t want_listings;   ///< 1: also `ir` and `assembly`
   std::uint32_t want_dependencies;  ///< 1: also `dependencies`
   /// Test hook: a fatal error (1) or a crash (2) is raised inside the compiler; 0 in ordinary use.

@@ -43,8 +43,7 @@ CompilerOutput run_compiler(const trilith_compiler& compiler, const CompilerInpu
   request.file_name = {input.file_name.data(), input.file_name.size()};
   request.arguments = arguments.data();
   request.header_path = input.header_path.empty() ? nullptr : input.header_path.c_str();
-  if (input.header_bytes != nullptr)
-    request.header = {input.header_bytes->data(), input.header_bytes->size()};
+  request.header = {input.header.data(), input.header.size()};
   request.want_listings = input.want_listings ? 1 : 0;
   request.want_dependencies = input.want_dependencies ? 1 : 0;
   request.injected_failure = input.injected_failure;

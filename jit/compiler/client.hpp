@@ -5,6 +5,7 @@
 #include "jit/compiler/abi.h"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trilith::jit {
@@ -22,8 +23,8 @@ struct CompilerInput {
   std::string source;
   std::string file_name;
   std::vector<std::string> arguments;
-  std::string header_path;                    ///< empty: no precompiled header
-  const std::string* header_bytes = nullptr;  ///< the header's content when it is in no file
+  std::string header_path;  ///< what the precompiled header is called; empty: none
+  std::string_view header;  ///< its bytes
   bool want_listings = false;
   bool want_dependencies = false;
   std::uint32_t injected_failure = 0;

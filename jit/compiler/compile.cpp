@@ -1,6 +1,8 @@
 // jit/compiler/compile.cpp -- CompilerInstance, an action, and the back end as a phase of its own.
 #include "jit/compiler/compile.hpp"
 
+#include "jit/compiler/memory_files.hpp"
+
 #include "jit/compiler/flags.hpp"
 
 #include "clang/Basic/DiagnosticOptions.h"
@@ -14,9 +16,10 @@
 #include "clang/Serialization/ASTWriter.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/ErrorHandling.h"
 #include "llvm/Support/TargetSelect.h"
-#include "llvm/Support/VirtualFileSystem.h"
+#include "llvm/Transforms/IPO/AlwaysInliner.h"
 #include "llvm/Transforms/Utils/Cloning.h"
 
 #include <chrono>
@@ -96,18 +99,28 @@ class HeaderInMemory : public clang::GeneratePCHAction {
 };
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const trilith_compiler_request& request) {
-  auto memory = llvm::makeIntrusiveRefCnt<llvm::vfs::InMemoryFileSystem>();
-  memory->addFile(view(request.file_name), 0, llvm::MemoryBuffer::getMemBuffer(view(request.source)));
-  // Clang goes back to the precompiled header's own text for some of its functions (those that are not
-  // inlined).
-  if (request.header_path != nullptr)
-    memory->addFile(device_header_name, 0, llvm::MemoryBuffer::getMemBuffer(device_header_source));
-  if (request.header.size != 0)
-    memory->addFile(request.header_path, 0,
-                    llvm::MemoryBuffer::getMemBuffer(view(request.header), request.header_path, false));
-  auto files = llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::getRealFileSystem());
-  files->pushOverlay(memory);
+  auto files = llvm::makeIntrusiveRefCnt<MemoryFiles>();
+  files->add(view(request.file_name), view(request.source));
+  if (request.header.size != 0) files->add(request.header_path, view(request.header));
   return files;
+}
+
+/// Inlines the intrinsics at once: each is a small function with a target attribute of its own, for which the
+/// optimiser's early passes would each make a subtarget, and they would be optimised only to be inlined.
+void inline_intrinsics(llvm::Module& module) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager calls;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder;
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(calls);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, calls, modules);
+  llvm::ModulePassManager passes;
+  passes.addPass(llvm::AlwaysInlinerPass(/*InsertLifetime=*/true));
+  passes.run(module, modules);
 }
 
 std::string emit(clang::CompilerInstance& instance, llvm::Module& module, clang::BackendAction action) {
@@ -144,7 +157,7 @@ void compile(const trilith_compiler_request& request, Output& output) {
   std::vector<const char*> arguments;
   for (const char* const* argument = request.arguments; *argument != nullptr; ++argument)
     arguments.push_back(*argument);
-  if (request.header_path != nullptr) {
+  if (request.header.size != 0) {
     arguments.push_back("-include-pch");
     arguments.push_back(request.header_path);
   }
@@ -180,16 +193,20 @@ void compile(const trilith_compiler_request& request, Output& output) {
     if (done && !output.bytes.empty()) output.status = trilith_compiler_ok;
   } else {
     llvm::LLVMContext context;
+    // "LLVM only" would optimise as well, and the back end here would do it again.
+    instance.getCodeGenOpts().DisableLLVMPasses = true;
     clang::EmitLLVMOnlyAction action(&context);
     const bool done = instance.ExecuteAction(action);
     output.frontend_seconds = seconds_since(start);
     const std::unique_ptr<llvm::Module> module = done ? action.takeModule() : nullptr;
     if (module != nullptr) {
+      instance.getCodeGenOpts().DisableLLVMPasses = false;
+      const auto backend_start = std::chrono::steady_clock::now();
+      inline_intrinsics(*module);
       if (request.want_listings != 0) {
         output.ir = emit(instance, *llvm::CloneModule(*module), clang::Backend_EmitLL);
         output.assembly = emit(instance, *llvm::CloneModule(*module), clang::Backend_EmitAssembly);
       }
-      const auto backend_start = std::chrono::steady_clock::now();
       output.bytes = emit(instance, *module, clang::Backend_EmitObj);
       output.backend_seconds = seconds_since(backend_start);
       if (!instance.getDiagnostics().hasErrorOccurred()) output.status = trilith_compiler_ok;

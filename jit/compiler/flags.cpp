@@ -22,6 +22,9 @@ std::vector<std::string> language_arguments(const TargetCpu& target, const Compi
       // No exceptions or RTTI (the -cc1 default for the first): a kernel has no run-time library to lean on.
       "-fno-rtti",
       "-fno-threadsafe-statics",
+      // With C++20 modules on, Clang looks up each of its 3,400 built-in functions in the precompiled header
+      // and reads those it finds there: 9,300 declarations for an empty kernel instead of 800.
+      "-fno-cxx-modules",
       // bcmp is not among the functions a kernel object may refer to.
       "-fno-builtin-bcmp",
       // Emitted code is checked by its own tests; a user cannot act on a warning in it.

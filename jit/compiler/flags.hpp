@@ -16,6 +16,9 @@ inline constexpr const char* device_header_name = "/trilith/device_header.hpp";
 inline constexpr const char* device_header_source =
     "#include \"pl/abi.hpp\"\n#include \"trilith/device.hpp\"\n";
 
+/// Raised when the same source and flags would give another object: part of every key.
+inline constexpr const char* compiler_revision = "1";
+
 struct CompileOptions {
   bool fast_math = false;
   bool debug = false;

@@ -4,33 +4,18 @@
 #include "codegen/error.hpp"
 #include "jit/compiler/locate.hpp"
 #include "jit/file.hpp"
+#include "jit/fork_gate.hpp"
 
 #include "llvm/Config/llvm-config.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
 #include <chrono>
-#include <filesystem>
+#include <tuple>
 
 namespace trilith::jit {
 namespace {
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
-/// `<size> <hash>` beside a precompiled header: its size is compared at each use, its hash only when a
-/// compile fails, since hashing it costs as much as a tenth of a compile.
-std::string header_summary(const std::string& bytes) {
-  return std::to_string(bytes.size()) + " " + content_hash(bytes) + "\n";
-}
-
-bool size_matches_summary(const std::string& path) {
-  std::string summary;
-  struct stat status = {};
-  return read_file(path + ".sum", summary, false) && lstat(path.c_str(), &status) == 0 &&
-         S_ISREG(status.st_mode) && summary.starts_with(std::to_string(status.st_size) + " ");
 }
 
 }  // namespace
@@ -48,55 +33,75 @@ std::vector<KeyPart> KernelCompiler::key_parts() {
   const std::lock_guard guard(lock_);
   std::string flags;
   for (const std::string& argument : arguments_) flags += (flags.empty() ? "" : " ") + argument;
-  return {{"llvm", LLVM_VERSION_STRING},
-          {"headers", pack().content},
-          {"target", target_.identity},
-          {"flags", flags},
-          {"cache format", std::to_string(cache_format)}};
+  return {{"llvm", LLVM_VERSION_STRING},   {"headers", pack().content},
+          {"target", target_.identity},    {"flags", flags},
+          {"compiler", compiler_revision}, {"cache format", std::to_string(cache_format)}};
+}
+
+std::string KernelCompiler::header_key() {
+  // The pack's folder belongs in: Clang knows a header of a precompiled header by its path.
+  std::vector<KeyPart> key = {
+      {"headers", pack().content}, {"folder", pack().folder}, {"llvm", LLVM_VERSION_STRING}};
+  for (std::size_t i = 0; i < arguments_.size(); ++i)
+    key.push_back({"flag " + std::to_string(i), arguments_[i]});
+  return digest(key);
+}
+
+void KernelCompiler::start() {
+  const std::lock_guard guard(lock_);
+  if (started_) return;
+  started_ = true;
+  const std::string key = header_key();
+  header_path_ = cache_ != nullptr ? cache_->header_path(key) : "/trilith/" + key + ".pch";
+  library_loading_ = run_beside([] {
+    std::string reason;
+    const trilith_compiler* compiler = open_compiler(reason);
+    return std::pair{compiler, reason};
+  });
+  if (cache_ != nullptr)
+    header_mapping_ = run_beside([path = header_path_] { return MappedHeader::open(path); });
 }
 
 bool KernelCompiler::prepare(CompilePhases& phases, std::string& reason) {
+  start();
   const std::lock_guard guard(lock_);
-  if (compiler_ == nullptr) {
-    const auto start = std::chrono::steady_clock::now();
-    compiler_ = open_compiler(reason);
-    phases.library_seconds += seconds_since(start);
-    if (compiler_ == nullptr) return false;
+  if (library_loading_.valid()) {
+    const auto waiting = std::chrono::steady_clock::now();
+    std::tie(compiler_, compiler_reason_) = library_loading_.get();
+    phases.library_seconds += seconds_since(waiting);
   }
-  if (!header_ready_) ready_header(phases);
+  if (compiler_ == nullptr) {
+    reason = compiler_reason_;
+    return false;
+  }
+  if (header_ == nullptr) ready_header(phases);
   return true;
 }
 
 void KernelCompiler::ready_header(CompilePhases& phases) {
-  // The pack's folder belongs in: Clang knows a header of a precompiled header by its path.
-  std::vector<KeyPart> key = {
-      {"headers", pack().content}, {"folder", pack().folder}, {"llvm", compiler_->llvm_version}};
-  for (std::size_t i = 0; i < arguments_.size(); ++i)
-    key.push_back({"flag " + std::to_string(i), arguments_[i]});
-  const std::string name = digest(key);
-  if (cache_ != nullptr) {
-    header_path_ = cache_->header_path(name);
-    if (size_matches_summary(header_path_)) {
-      utimensat(AT_FDCWD, header_path_.c_str(), nullptr, 0);
-      header_ready_ = true;
-      return;
-    }
-    const FileLock lock = cache_->lock(name, [&] { return size_matches_summary(header_path_); });
-    if (!size_matches_summary(header_path_)) build_header(phases);
+  const auto start = std::chrono::steady_clock::now();
+  auto header = std::make_shared<Header>();
+  if (header_mapping_.valid()) header->mapped = header_mapping_.get();
+  if (header->mapped != nullptr) {
+    header_ = std::move(header);
+  } else if (cache_ != nullptr) {
+    // Another process may be building it: this takes seconds, so one should do.
+    const FileLock lock = cache_->lock(digest(std::vector<KeyPart>{{"header", header_path_}}),
+                                       [&] { return MappedHeader::present(header_path_); });
+    header->mapped = MappedHeader::open(header_path_);
+    header_ = header->mapped != nullptr ? std::move(header) : build_header(phases);
   } else {
-    header_path_ = "/trilith/" + name + ".pch";
-    build_header(phases);
+    header_ = build_header(phases);
   }
-  header_ready_ = true;
+  phases.header_seconds += seconds_since(start);
 }
 
-void KernelCompiler::build_header(CompilePhases& phases) {
-  const auto start = std::chrono::steady_clock::now();
+std::shared_ptr<const KernelCompiler::Header> KernelCompiler::build_header(CompilePhases& phases) {
   verify_header_pack(pack());
   CompilerInput input;
   input.action = trilith_compile_header;
   input.source = device_header_source;
-  input.file_name = device_header_name;
+  input.file_name = "/trilith/device_header.hpp";
   input.arguments = arguments_;
   for (std::string& argument : header_arguments(pack())) input.arguments.push_back(std::move(argument));
   // Instantiates now what is pending at its end, once and not in every kernel.
@@ -107,26 +112,15 @@ void KernelCompiler::build_header(CompilePhases& phases) {
     throw pl::InternalError("Trilith's device header does not compile for " + target_.name + ": " +
                             output.first_error + "\n" + output.messages);
   ++phases.header_builds;
-  header_bytes_.reset();
-  const bool published =
-      cache_ != nullptr && cache_->writable() && cache_->make_header_folder() &&
+  auto header = std::make_shared<Header>();
+  if (cache_ != nullptr && cache_->writable() && cache_->make_header_folder() &&
       publish_file(header_path_, output.bytes, cache_->file_mode()) &&
-      publish_file(header_path_ + ".sum", header_summary(output.bytes), cache_->file_mode());
-  if (published) {
+      publish_file(header_path_ + ".sum", MappedHeader::summary(output.bytes), cache_->file_mode())) {
     cache_->evict_headers();
-  } else {
-    header_path_ = "/trilith/" + std::filesystem::path(header_path_).filename().string();
-    header_bytes_ = std::make_shared<const std::string>(std::move(output.bytes));
   }
-  phases.header_seconds += seconds_since(start);
-}
-
-bool KernelCompiler::header_is_damaged() const {
-  if (header_bytes_ != nullptr) return false;
-  std::string bytes;
-  std::string summary;
-  return !read_file(header_path_, bytes, false) || !read_file(header_path_ + ".sum", summary, false) ||
-         summary != header_summary(bytes);
+  // Not mapped back from the file: someone may have removed it already.
+  header->own = std::move(output.bytes);
+  return header;
 }
 
 CompilerOutput KernelCompiler::compile(const std::string& text, const std::string& file_name,
@@ -137,27 +131,27 @@ CompilerOutput KernelCompiler::compile(const std::string& text, const std::strin
   input.file_name = file_name;
   input.want_listings = want_listings;
   input.injected_failure = injected_failure;
-  std::shared_ptr<const std::string> header_bytes;
+  std::shared_ptr<const Header> header;
   {
     const std::lock_guard guard(lock_);
     input.arguments = arguments_;
     for (std::string& argument : header_arguments(pack())) input.arguments.push_back(std::move(argument));
     input.header_path = header_path_;
-    header_bytes = header_bytes_;
+    header = header_;
   }
-  input.header_bytes = header_bytes.get();
+  input.header = header->bytes();
   CompilerOutput output = run_compiler(*compiler_, input);
-  if (output.status == trilith_compiler_ok) return output;
+  if (header->whole()) return output;
   {
     const std::lock_guard guard(lock_);
-    // Another thread may have replaced the header meanwhile; then it is whole by now and the repetition is
-    // cheap.
-    if (input.header_path == header_path_ && !header_is_damaged()) return output;
-    if (header_is_damaged()) build_header(phases);
-    input.header_path = header_path_;
-    header_bytes = header_bytes_;
+    if (header_ == header) {
+      const auto start = std::chrono::steady_clock::now();
+      header_ = build_header(phases);
+      phases.header_seconds += seconds_since(start);
+    }
+    header = header_;
   }
-  input.header_bytes = header_bytes.get();
+  input.header = header->bytes();
   return run_compiler(*compiler_, input);
 }
 

@@ -3,13 +3,15 @@
 //
 // Everything here happens at the first compile of a process: opening the library, finding or building the
 // precompiled header. Thread-safe; compiles run side by side, a header is built by one.
+// Callers hold CompilingHere, except for key_parts.
 #pragma once
 
 #include "jit/cache/disk_cache.hpp"
 #include "jit/compiler/client.hpp"
 #include "jit/compiler/flags.hpp"
+#include "jit/compiler/mapped_header.hpp"
 
-#include <atomic>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -31,12 +33,16 @@ class KernelCompiler {
   /// when there is none.
   [[nodiscard]] std::vector<KeyPart> key_parts();
 
-  /// Opens the library and makes the header ready. Throws pl::InternalError; returns false with `reason` when
-  /// the library is missing.
+  /// Begins to load the library and the precompiled header on other threads, if that was not begun yet: a
+  /// kernel's source can be emitted meanwhile.
+  void start();
+
+  /// Makes library and header ready; builds the header where it is missing. Throws pl::InternalError; returns
+  /// false with `reason` when the library is missing.
   [[nodiscard]] bool prepare(CompilePhases& phases, std::string& reason);
 
-  /// `prepare` must have succeeded. A compile that fails with a damaged precompiled header is repeated with a
-  /// new one.
+  /// `prepare` must have succeeded. What was compiled with a precompiled header that proves damaged is
+  /// compiled again with a new one.
   [[nodiscard]] CompilerOutput compile(const std::string& text, const std::string& file_name,
                                        bool want_listings, std::uint32_t injected_failure,
                                        CompilePhases& phases);
@@ -44,10 +50,18 @@ class KernelCompiler {
   [[nodiscard]] const TargetCpu& target() const { return target_; }
 
  private:
+  /// A precompiled header: mapped from the cache, or built by this process where nothing can be written.
+  struct Header {
+    std::unique_ptr<MappedHeader> mapped;
+    std::string own;
+    [[nodiscard]] std::string_view bytes() const { return mapped != nullptr ? mapped->bytes() : own; }
+    [[nodiscard]] bool whole() const { return mapped == nullptr || mapped->whole(); }
+  };
+
   const HeaderPack& pack();
+  [[nodiscard]] std::string header_key();
   void ready_header(CompilePhases& phases);
-  void build_header(CompilePhases& phases);
-  [[nodiscard]] bool header_is_damaged() const;
+  [[nodiscard]] std::shared_ptr<const Header> build_header(CompilePhases& phases);
 
   TargetCpu target_;
   DiskCache* cache_;
@@ -56,9 +70,12 @@ class KernelCompiler {
   HeaderPack pack_;
   bool pack_read_ = false;
   const trilith_compiler* compiler_ = nullptr;
+  std::string compiler_reason_;
   std::string header_path_;
-  std::shared_ptr<const std::string> header_bytes_;  // where no file can be written
-  bool header_ready_ = false;
+  std::shared_ptr<const Header> header_;
+  bool started_ = false;
+  std::future<std::pair<const trilith_compiler*, std::string>> library_loading_;
+  std::future<std::unique_ptr<MappedHeader>> header_mapping_;
 };
 
 }  // namespace trilith::jit
