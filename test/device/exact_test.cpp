@@ -12,7 +12,8 @@ void check_unary(const char* name, const std::vector<T>& values, F function, R e
   for (std::size_t i = 0; i < values.size(); ++i) {
     const T want = expected(values[i]);
     if (!same(results[i], want) || !same(function(values[i]), want)) {
-      INFO(name, "(", values[i], ") is ", results[i], ", as a scalar ", function(values[i]), ", not ", want);
+      INFO(std::string(name), "(", values[i], ") is ", results[i], ", as a scalar ", function(values[i]),
+           ", not ", want);
       REQUIRE(false);
     }
   }
@@ -54,7 +55,8 @@ void check_binary(const char* name, F function, R expected) {
       const auto got = device::element(result, j);
       const auto scalar = function(a[j], b[j]);
       if (!same<decltype(want + 0)>(got, want) || !same<decltype(want + 0)>(scalar, want)) {
-        INFO(name, "(", a[j], ", ", b[j], ") is ", got, ", as a scalar ", scalar, ", not ", want);
+        INFO(std::string(name), "(", a[j], ", ", b[j], ") is ", got, ", as a scalar ", scalar, ", not ",
+             want);
         REQUIRE(false);
       }
     }

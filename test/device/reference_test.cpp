@@ -79,7 +79,7 @@ void require_same(const char* name, const Result& vector, const Value& expected,
   for (int j = 0; j < N; ++j) {
     const U want = expected.get<U>(static_cast<std::int64_t>(at) + j), got = device::element(vector, j);
     if (!same(got, want)) {
-      INFO(name, ", element ", at + j, ": ", got, " is not ", want);
+      INFO(std::string(name), ", element ", at + j, ": ", got, " is not ", want);
       REQUIRE(false);
     }
   }

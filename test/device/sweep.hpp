@@ -168,7 +168,7 @@ inline void report(const std::string& name, const char* type, std::size_t count,
                    double bound = 4.0) {
   std::printf("%-9s %-8s %-6s max %6.3f ulp of %zu at %a %a\n", target, name.c_str(), type, worst.ulp, count,
               worst.at, worst.and_at);
-  INFO(name, " ", type, " at ", worst.at, " ", worst.and_at);
+  INFO(std::string(name), " ", type, " at ", worst.at, " ", worst.and_at);
   CHECK(worst.ulp <= bound);
 }
 

@@ -1,4 +1,4 @@
-// trilith/exp.hpp -- exp and exp2: at most 2.2 ulp from the smallest subnormal to overflow.
+// trilith/exp.hpp -- exp and exp2: at most 2.4 ulp from the smallest subnormal to overflow.
 //
 // x = n * ln 2 + r with integral n, so e^x = 2^n * e^r; e^r is a polynomial on |r| <= ln(2) / 2. Every
 // constant below was fitted for this file (minimax on a slightly larger interval).

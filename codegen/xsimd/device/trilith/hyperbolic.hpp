@@ -1,4 +1,4 @@
-// trilith/hyperbolic.hpp -- expm1, tanh, sigmoid and erf: at most 3.3 ulp, small arguments included.
+// trilith/hyperbolic.hpp -- expm1, tanh, sigmoid and erf: at most 3.5 ulp, small arguments included.
 #pragma once
 
 #include "exp.hpp"
