@@ -12,7 +12,9 @@ using fuse::ValueId;
 
 namespace {
 constexpr std::int64_t block_columns = 1024;
-}
+/// Rows that are added while an accumulator is in a register.
+constexpr std::int64_t block_rows = 4;
+}  // namespace
 
 void NestEmitter::column_nest() {
   const Stage empty;
@@ -48,7 +50,18 @@ void NestEmitter::column_body(const std::string& columns) {
     c_.out.line("device::store(" + accumulators_.at(id) + " + j, " +
                 splat(value(id).dtype, literal(reduction_of(*value(id).expr).neutral)) + ");");
   c_.out.close();
-  c_.out.open("for (std::int64_t r = 0; r < " + c_.dim(nest_.rows) + "; ++r) {");
+  const Product rows = c_.product(nest_.rows);
+  const bool several = stage.row_values.empty() && !rows.is(1);
+  const std::string block = std::to_string(block_rows), extent = rows.text();
+  c_.out.open("for (std::int64_t r = 0; r < " + extent + "; " + (several ? "r += " + block : "++r") + ") {");
+  if (several) {
+    row_count_ = block;
+    if (!rows.is_constant() || rows.factor % block_rows != 0) {
+      row_count_ = c_.names.fresh("rows");
+      c_.out.line("const std::int64_t " + row_count_ + " = " + extent + " - r < " + block + " ? " + extent +
+                  " - r : " + block + ";");
+    }
+  }
   for (const ValueId id : stage.row_values)
     if (from_memory(id)) declare_row(reads_.at(id), true);
   for (const ValueId id : stage.values)
@@ -56,6 +69,7 @@ void NestEmitter::column_body(const std::string& columns) {
   for (const Root& root : stage.roots) declare_row(writes_.at(&root), true);
   row_values(stage);
   column_loop(columns, stage, false);
+  row_count_.clear();
   c_.out.close();
 }
 
@@ -79,24 +93,38 @@ void NestEmitter::column_loop(const std::string& columns, const Stage& stage, bo
   const bool fixed = block_.empty() && inner_.is_constant();
   const bool whole = !fixed || inner_.factor >= fewest;
   const bool rest = inner_.is_constant() ? inner_.factor % most != 0 : true;
+  const auto total = [&](ValueId id) {
+    std::string& name = totals_[id];
+    if (name.empty()) name = c_.names.fresh(name_of(id) + "_total");
+    return name;
+  };
   const auto statements = [&](const Place& place) {
     // The columns' results come first: other values of the end build on them.
     if (end)
       for (const ValueId id : nest_.stages[0].reductions) vector_value(id, place);
-    for (const ValueId id : stage.values) vector_value(id, place);
-    for (const ValueId id : stage.reductions) {
-      const std::string sum = accumulators_.at(id) + " + j";
-      c_.out.line("device::store(" + sum + ", device::" + reduction_of(*value(id).expr).combine +
-                  "(device::load<" + type_name(value(id).dtype) + ", W>(" + sum + "), " +
-                  vector_operand(value(id).operands[0]) + "));");
+    for (const ValueId id : stage.reductions)
+      c_.out.line("auto " + total(id) + " = device::load<" + type_name(value(id).dtype) + ", W>(" +
+                  accumulators_.at(id) + " + j);");
+    if (!row_count_.empty()) {
+      if (!is_cheap(stage)) c_.out.line("#pragma clang loop unroll(disable)");
+      c_.out.open("for (std::int64_t u = 0; u < " + row_count_ + "; ++u) {");
     }
+    for (const ValueId id : stage.values) vector_value(id, place);
+    for (const ValueId id : stage.reductions)
+      c_.out.line(total(id) + " = device::" + reduction_of(*value(id).expr).combine + "(" + total(id) + ", " +
+                  vector_operand(value(id).operands[0]) + ");");
     for (const Root& root : stage.roots) vector_root(root, place);
+    if (!row_count_.empty()) c_.out.close();
+    for (const ValueId id : stage.reductions)
+      c_.out.line("device::store(" + accumulators_.at(id) + " + j, " + total(id) + ");");
   };
   if (rest) {
     c_.out.open("{");
     c_.out.line("std::int64_t j = 0;");
   }
   if (whole) {
+    if (!end && !row_count_.empty() && !(fixed && inner_.factor <= 4 * most))
+      c_.out.line("#pragma clang loop unroll(disable)");
     c_.out.open(rest ? "for (; j + W <= " + columns + "; j += W) {"
                      : "for (std::int64_t j = 0; j < " + columns + "; j += W) {");
     statements({"j", "", ""});

@@ -75,7 +75,7 @@ std::string NestEmitter::vector_operand(const Operand& operand) {
   return splat(value(operand.value).dtype, name_of(operand.value));
 }
 
-int NestEmitter::cost_of(const Stage& stage) const {
+bool NestEmitter::is_cheap(const Stage& stage) const {
   int cost = 0;
   for (const ValueId id : stage.values) {
     int own = value(id).cost;
@@ -83,7 +83,7 @@ int NestEmitter::cost_of(const Stage& stage) const {
       if (operand.value >= 0) own -= std::min(own, value(operand.value).cost);
     cost += buffered_[id] || from_memory(id) ? 1 : std::max(own, 1);
   }
-  return cost;
+  return cost <= cheap_body;
 }
 
 void NestEmitter::vector_value(ValueId id, const Place& place) {
@@ -200,7 +200,7 @@ void NestEmitter::pass(const Stage& stage) {
     return;
   }
   const bool reduces = !stage.reductions.empty();
-  const bool cheap = cost_of(stage) <= cheap_body;
+  const bool cheap = is_cheap(stage);
   const std::int64_t fewest = fewest_lanes(narrowest_), most = most_lanes(narrowest_);
   int count = reduces && cheap ? 4 : 1;
   if (inner_.is_constant())

@@ -60,7 +60,7 @@ class NestEmitter {
   void accumulate(fuse::ValueId reduction, const Place& place);
   [[nodiscard]] std::string vector_operand(const fuse::Operand& operand);
   [[nodiscard]] std::string splat(DType dtype, const std::string& scalar) const;
-  [[nodiscard]] int cost_of(const fuse::Stage& stage) const;
+  [[nodiscard]] bool is_cheap(const fuse::Stage& stage) const;
 
   // emit_rows.cpp: outer loops and values of one element a row
   void row_nest();
@@ -92,10 +92,11 @@ class NestEmitter {
   std::map<const fuse::Root*, Stream> writes_;  ///< roots of the stages, which do not move
   std::vector<Loop> loops_;                     ///< outer ones
   Product inner_;
-  std::string block_;  ///< column nests: first column of the block, or empty
+  std::string block_;      ///< column nests: first column of the block, or empty
+  std::string row_count_;  ///< column nests: rows `u` of one turn, or empty
   std::map<fuse::ValueId, std::string> names_;
   std::map<fuse::ValueId, std::string> row_buffers_;
-  std::map<fuse::ValueId, std::string> accumulators_, neutrals_;
+  std::map<fuse::ValueId, std::string> accumulators_, neutrals_, totals_;
   std::vector<bool> buffered_;  ///< by ValueId: a pass before this one left it in its row buffer
   DType narrowest_ = DType::Float32;
   bool streams_ = false;                  ///< a fence must follow the nest

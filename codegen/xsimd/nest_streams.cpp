@@ -175,10 +175,13 @@ void NestEmitter::declare_row(Stream& stream, bool along_rows) {
 }
 
 std::string NestEmitter::pointer(const Stream& stream, const std::string& at) const {
-  if (stream.inner.is(0)) return stream.row;
-  if (stream.inner.is(1)) return stream.row + " + " + at;
+  std::string row = stream.row;
+  if (!row_count_.empty() && !stream.rows.is(0))
+    row += " + u" + (stream.rows.is(1) ? std::string() : " * " + stream.rows.text());
+  if (stream.inner.is(0)) return row;
+  if (stream.inner.is(1)) return row + " + " + at;
   const bool simple = at.find(' ') == std::string::npos;
-  return stream.row + " + " + (simple ? at : "(" + at + ")") + " * " + stream.inner.text();
+  return row + " + " + (simple ? at : "(" + at + ")") + " * " + stream.inner.text();
 }
 
 }  // namespace trilith::codegen::xsimd

@@ -142,13 +142,15 @@ TEST_CASE("tiles are carried through loops and branches") {
   k.for_("i", 0, n, 8, [&](const Expr& i) {
     const Expr tile = k.let("tile", load(x, {i, 0}, {8, 5}));
     k.if_(
-        i > integer(8), [&] { k.assign(total, total + tile * previous); }, [&] { k.assign(total, total - tile); });
+        i > integer(8), [&] { k.assign(total, total + tile * previous); },
+        [&] { k.assign(total, total - tile); });
     k.assign(previous, tile);
   });
   k.store(total + previous, {0, 0}, y);
   const Kernel kernel = k.take();
   for (const std::int64_t turns : {0, 8, 16, 40})
-    compare(kernel, {TensorSpec{{40, 5}}, TensorSpec{{8, 5}}, Value::scalar(turns)}, {.special_values = false});
+    compare(kernel, {TensorSpec{{40, 5}}, TensorSpec{{8, 5}}, Value::scalar(turns)},
+            {.special_values = false});
 }
 
 TEST_CASE("two carried tiles change places") {
@@ -178,7 +180,8 @@ TEST_CASE("a region outside its tensor is a fault at the user's line, and nothin
     CHECK(compare(kernel, {TensorSpec{{8, 6}}, TensorSpec{{4, 6}}, Value::scalar(row)}) == 0);
   for (const std::int64_t row : {std::int64_t{-1}, std::int64_t{5}, std::numeric_limits<std::int64_t>::max(),
                                  std::numeric_limits<std::int64_t>::min()})
-    CHECK(compare(kernel, {TensorSpec{{8, 6}}, TensorSpec{{4, 6}}, Value::scalar(row)}) == pl::abi::fault_range);
+    CHECK(compare(kernel, {TensorSpec{{8, 6}}, TensorSpec{{4, 6}}, Value::scalar(row)}) ==
+          pl::abi::fault_range);
 }
 
 TEST_CASE("run-time extents that must agree are compared before memory is touched") {
@@ -205,7 +208,7 @@ TEST_CASE("rows too long for the stack wait in scratch memory, and none left is 
 }
 
 TEST_CASE("broadcasts along every axis of three") {
-  const std::vector<std::vector<std::int64_t>> shapes = {{1, 1, 1}, {3, 1, 1}, {1, 4, 1}, {1, 1, 19},
+  const std::vector<std::vector<std::int64_t>> shapes = {{1, 1, 1}, {3, 1, 1},  {1, 4, 1},  {1, 1, 19},
                                                          {3, 4, 1}, {3, 1, 19}, {1, 4, 19}, {3, 4, 19}};
   for (const auto& left : shapes)
     for (const auto& right : shapes) {
@@ -236,4 +239,31 @@ TEST_CASE("pl::print hands the tile or scalar to the host") {
   Host host;
   CHECK(compile(emitted)(&args, &host.services) == 0);
   CHECK(host.printed == "tile:11:2\ns:4:0\n");
+}
+
+TEST_CASE("results larger than the caches are written past them, at every alignment, and to the byte") {
+  const auto streams = [](const Kernel& kernel, const std::vector<ArgumentSpec>& arguments) {
+    const Signature signature = signature_of(kernel, arguments);
+    const std::string text = xsimd::emit(specialise(kernel, signature), signature).text;
+    return text.find("store_streaming") != std::string::npos &&
+           text.find("streaming_fence") != std::string::npos;
+  };
+  SUBCASE("one flat loop") {
+    const TensorSpec shape{{1, 4200003}};
+    const std::vector<ArgumentSpec> arguments = {shape, shape, Value::scalar(std::int32_t{3})};
+    CHECK(streams(scale_by_rank(), arguments));
+    for (const int misalignment : {0, 1, 5})
+      compare(scale_by_rank(), arguments, {.misalignment = misalignment, .at_end = false});
+  }
+  SUBCASE("rows, the last pass after sums") {
+    const TensorSpec shape{{2047, 2053}}, row{{1, 2053}};
+    CHECK(streams(layernorm(), {shape, row, row, shape}));
+    compare(layernorm(), {shape, row, row, shape}, {.special_values = false, .tolerance = 1e-5});
+  }
+  SUBCASE("not where the kernel reads the tensor") {
+    KernelBuilder k("update");
+    const Expr y = k.tensor("y", Access::InOut, f32);
+    k.store(load(y) * literal(3), {0, 0}, y);
+    CHECK(!streams(k.take(), {TensorSpec{{1, 4200003}}}));
+  }
 }

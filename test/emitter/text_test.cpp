@@ -170,7 +170,8 @@ TEST_CASE("literals come back bit for bit") {
 
 TEST_CASE("names that C++ or the emitted text uses itself are given another") {
   KernelBuilder k("operator");
-  const Expr x = k.tensor("class", Access::In, DType::Float32), y = k.tensor("device", Access::Out, DType::Float32);
+  const Expr x = k.tensor("class", Access::In, DType::Float32),
+             y = k.tensor("device", Access::Out, DType::Float32);
   const Expr t = k.let("W", load(x));
   const Expr u = k.let("W", t + t);
   k.store(u, {0}, y);
