@@ -4,7 +4,7 @@
 // names that stand only in a discarded `if constexpr` branch, and g++ also captures constants that a dependent
 // expression names: same source, other closure layout, and a wrong number without any error. So the order of
 // all enclosing locals named anywhere in the body is compared with clang's captures.
-#include "jit/capture/walker.hpp"
+#include "jit/capture/identity.hpp"
 
 #include <clang/AST/RecursiveASTVisitor.h>
 #include <clang/Basic/SourceManager.h>
@@ -151,17 +151,12 @@ void check_capture_types(const clang::CXXRecordDecl* closure, clang::ASTContext&
 
 }  // namespace
 
-void check_closure_layout(const Site& site, clang::ASTContext& context) {
+void check_closure_layout(const Site& site, const clang::CXXRecordDecl* written, clang::ASTContext& context) {
   const clang::CXXRecordDecl* closure = site.closure;
   check_capture_types(closure, context);
   if (closure->getLambdaCaptureDefault() == clang::LCD_None) return;
 
-  // A template's instantiation has lost the discarded branches: look at the pattern.
-  const clang::CXXRecordDecl* written = closure;
-  while (const clang::CXXRecordDecl* pattern = written->getTemplateInstantiationPattern()) {
-    if (pattern == written) break;
-    written = pattern;
-  }
+  // A template's instantiation has lost the discarded branches: look at what is written.
   const clang::CXXMethodDecl* method = written->getLambdaCallOperator();
   if (method == nullptr || method->getBody() == nullptr) return;
   NamingFinder finder(context, method);
@@ -169,7 +164,7 @@ void check_closure_layout(const Site& site, clang::ASTContext& context) {
 
   std::vector<Naming> namings = std::move(finder.found);
   const clang::SourceManager& sources = context.getSourceManager();
-  std::stable_sort(namings.begin(), namings.end(), [&](const Naming& a, const Naming& b) {
+  std::sort(namings.begin(), namings.end(), [&](const Naming& a, const Naming& b) {
     return sources.isBeforeInTranslationUnit(a.named, b.named);
   });
   std::vector<clang::SourceLocation> explicit_captures, implicit_captures;

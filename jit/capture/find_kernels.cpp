@@ -38,6 +38,7 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
 
   bool TraverseLambdaExpr(clang::LambdaExpr* lambda) {
     const clang::CXXRecordDecl* closure = lambda->getLambdaClass();
+    if (closure->isDependentContext()) found_.numbers.add_pattern(closure);
     if (!scopes_.empty()) found_.numbers.add(closure, scopes_.back());
     scopes_.push_back(lambda->getCallOperator());
     const bool result = Base::TraverseLambdaExpr(lambda);

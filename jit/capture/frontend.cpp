@@ -56,7 +56,7 @@ void walk_site(const Site& site, const LambdaNumbers& numbers, clang::ASTContext
     refuse(context, site.call->getArg(0)->getSourceRange(),
            "pl::jit.incore of a '" + site.call->getArg(0)->getType().getUnqualifiedType().getAsString(context.getPrintingPolicy()) + "'",
            "give it a lambda: pl::jit.incore([](pl::Tensor<float> x, ...) { ... })");
-  check_closure_layout(site, context);
+  check_closure_layout(site, numbers.written(site.closure), context);
   std::vector<const clang::CXXMethodDecl*> operators;
   if (const clang::FunctionTemplateDecl* generic = site.closure->getDependentLambdaCallOperator()) {
     for (const clang::FunctionDecl* instance : generic->specializations())

@@ -13,6 +13,13 @@ class LambdaNumbers {
   /// -1: not seen.
   [[nodiscard]] int number(const clang::CXXRecordDecl* closure) const;
   [[nodiscard]] const clang::Decl* scope(const clang::CXXRecordDecl* closure) const;
+  /// A lambda as it is written in a template; clang keeps no link to it from the lambdas of instantiations.
+  void add_pattern(const clang::CXXRecordDecl* pattern) { patterns_.emplace(pattern->getLocation(), pattern); }
+  /// The lambda as it is written: its template's, or itself.
+  [[nodiscard]] const clang::CXXRecordDecl* written(const clang::CXXRecordDecl* closure) const {
+    const auto found = patterns_.find(closure->getLocation());
+    return found == patterns_.end() ? closure : found->second;
+  }
 
  private:
   struct Entry {
@@ -21,7 +28,11 @@ class LambdaNumbers {
   };
   std::map<const clang::CXXRecordDecl*, Entry> entries_;
   std::map<const clang::Decl*, int> next_;
+  std::map<clang::SourceLocation, const clang::CXXRecordDecl*> patterns_;
 };
+
+/// Refuses a lambda whose captures g++ and clang may lay out differently, or that has captures we cannot read.
+void check_closure_layout(const Site& site, const clang::CXXRecordDecl* written, clang::ASTContext& context);
 
 /// Fills file, places and type names.
 void identify(CapturedKernel& kernel, const Site& site, const clang::CXXMethodDecl* call_operator,

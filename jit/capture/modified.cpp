@@ -19,6 +19,13 @@ class WriteFinder : public clang::RecursiveASTVisitor<WriteFinder> {
     if (reads && names_variable(cast->getSubExpr())) return true;
     return RecursiveASTVisitor::TraverseImplicitCastExpr(cast);
   }
+  // The form as it is written lacks the conversions that tell a read from a binding.
+  bool TraverseInitListExpr(clang::InitListExpr* list) {
+    if (list->isSyntacticForm() && list->getSemanticForm() != nullptr) list = list->getSemanticForm();
+    for (clang::Stmt* child : list->children())
+      if (!TraverseStmt(child)) return false;
+    return true;
+  }
   // A capture is no write; what the lambda does with it is seen in its body.
   bool TraverseLambdaCapture(clang::LambdaExpr* lambda, const clang::LambdaCapture* capture, clang::Expr* init) {
     if (!lambda->isInitCapture(capture)) return true;
