@@ -62,11 +62,11 @@ class Generator {
 
   RandomProgram generate() {
     for (char letter : {'B', 'R', 'C'}) make_extent(letter);
-    for (int i = 0; i < 2; ++i) (void)new_tile(leaf(any_dtype(), any_word()));
+    for (int i = 0; i < 2; ++i) (void)new_tile(any_expression(0));
     const std::int64_t count = options_.statements / 2 + random_.below(options_.statements + 1);
     for (std::int64_t i = 0; i < count; ++i) statement(0);
     store(random_.pick(tiles_));
-    store(expression(2, any_dtype(), any_word()));
+    store(any_expression(2));
     program_.kernel = k_.take();
     return std::move(program_);
   }
@@ -151,6 +151,15 @@ class Generator {
   }
 
   // ---------------------------------------------------------------------------------- expressions
+
+  // Each random choice stands in a statement of its own where two would be arguments of one call: compilers
+  // order arguments differently, and equal seeds must give equal programs.
+
+  Tile any_expression(int depth) {
+    const DType dtype = any_dtype();
+    const std::string word = any_word();
+    return expression(depth, dtype, word);
+  }
 
   /// A tile expression of this dtype whose shape broadcasts into `into`.
   Tile expression(int depth, DType dtype, const std::string& into) {
@@ -256,7 +265,8 @@ class Generator {
         const Expr a = scalar(dtype, 0);
         return call(Op::Conditional, {call(Op::Lt, {a, any_literal(dtype)}), a, scalar(dtype, depth - 1)});
       }
-      return call(random_.pick(ops), {scalar(dtype, depth - 1), any_literal(dtype)});
+      const Op op = random_.pick(ops);
+      return call(op, {scalar(dtype, depth - 1), any_literal(dtype)});
     }
     std::vector<Expr> fitting;
     for (const Expr& candidate : scalars_)
@@ -276,7 +286,8 @@ class Generator {
   Expr condition() {
     if (random_.chance(30)) return scalar(DType::Bool, 0);
     const DType dtype = random_.chance(50) ? DType::Int32 : DType::Float32;
-    return call(random_.chance(50) ? Op::Lt : Op::Ge, {scalar(dtype, 1), any_literal(dtype)});
+    const Op op = random_.chance(50) ? Op::Lt : Op::Ge;
+    return call(op, {scalar(dtype, 1), any_literal(dtype)});
   }
 
   // ---------------------------------------------------------------------------------- statements
@@ -290,11 +301,11 @@ class Generator {
   void statement(int depth) {
     const std::int64_t kind = random_.below(options_.control_flow && depth < 2 ? 100 : 60);
     if (kind < 30) {
-      (void)new_tile(expression(3, any_dtype(), any_word()));
+      (void)new_tile(any_expression(3));
     } else if (kind < 40) {
       change(depth);
     } else if (kind < 48) {
-      if (depth == 0) store(expression(2, any_dtype(), any_word()));
+      if (depth == 0) store(any_expression(2));
     } else if (kind < 60) {
       if (depth == 0 && options_.approximate) store_approximate();
     } else if (kind < 68) {
