@@ -79,7 +79,11 @@ class Builder {
     ++reads_[variable];
     if (current_[variable] >= 0) return current_[variable];
     const Type& type = kernel_.variables[variable].type;
-    Value value{.kind = ValueKind::Buffer, .variable = variable, .dtype = type.dtype, .shape = type.shape};
+    Value value;
+    value.kind = ValueKind::Buffer;
+    value.variable = variable;
+    value.dtype = type.dtype;
+    value.shape = type.shape;
     value.order = order;
     value.cost = 1;
     return current_[variable] = push(std::move(value));
@@ -90,11 +94,12 @@ class Builder {
     if (expression.op == Op::Variable) {  // a copy shares the value and has its own name in memory
       return read(expression, order);
     }
-    Value value{.expr = &expression,
-                .variable = statement.variable,
-                .statement = &statement,
-                .dtype = expression.type.dtype,
-                .shape = expression.type.shape};
+    Value value;
+    value.expr = &expression;
+    value.variable = statement.variable;
+    value.statement = &statement;
+    value.dtype = expression.type.dtype;
+    value.shape = expression.type.shape;
     value.order = order;
     switch (operation(expression.op).group) {
       case Group::Move: value.kind = ValueKind::Load; break;

@@ -36,10 +36,11 @@ Context::Context(const Kernel& kernel_, const Signature& signature_)
     const VariableId id = kernel.parameters[i].variable;
     const Variable& variable = kernel.variables[id];
     if (!variable.type.is_tensor()) continue;
-    TensorInfo info{.index = index++,
-                    .parameter = static_cast<int>(i),
-                    .name = variables[id],
-                    .access = kernel.parameters[i].access};
+    TensorInfo info;
+    info.index = index++;
+    info.parameter = static_cast<int>(i);
+    info.name = variables[id];
+    info.access = kernel.parameters[i].access;
     const std::size_t rank = variable.type.shape.size();
     const Layout layout = i < signature.arguments.size() ? signature.arguments[i].layout : Layout::Strided;
     info.strides.resize(rank);

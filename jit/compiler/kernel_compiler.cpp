@@ -101,7 +101,7 @@ std::shared_ptr<const KernelCompiler::Header> KernelCompiler::build_header(Compi
   CompilerInput input;
   input.action = trilith_compile_header;
   input.source = device_header_source;
-  input.file_name = "/trilith/device_header.hpp";
+  input.file_name = device_header_name;
   input.arguments = arguments_;
   for (std::string& argument : header_arguments(pack())) input.arguments.push_back(std::move(argument));
   // Instantiates now what is pending at its end, once and not in every kernel.
