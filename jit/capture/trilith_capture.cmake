@@ -110,7 +110,7 @@ function(trilith_capture target)
     target_sources(${target} PRIVATE ${header})
     # Only for this target, since the same source may belong to another one with other flags.
     set_property(SOURCE ${path} APPEND PROPERTY COMPILE_OPTIONS
-      "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,${target}>:SHELL:-include \"${header}\">")
+      "$<$<STREQUAL:$<TARGET_PROPERTY:NAME>,${target}>:-include${header}>")
     if(NOT multi_config)
       set_property(SOURCE ${path} APPEND PROPERTY OBJECT_DEPENDS ${header})
     endif()
