@@ -4,7 +4,9 @@
 #include "pl/log.hpp"
 #include "runtime/call_plan.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/thread_annotations.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdio>
 
@@ -64,7 +66,21 @@ jit::EngineHooks& engine_hooks_for_tests() {
 
 struct Backend::Impl {
   explicit Impl(const RunConfig& config) : engine(engine_config(config)) {}
+
+  /// Keeps the last few codes: a kernel object that a function makes anew at each call would else load its
+  /// code from disk each time.
+  void remember(const std::shared_ptr<const jit::Code>& code) {
+    const Lock lock(mutex);
+    for (const auto& known : recent)
+      if (known == code) return;
+    recent[next] = code;
+    next = (next + 1) % recent.size();
+  }
+
   jit::Engine engine;
+  Mutex mutex;
+  std::array<std::shared_ptr<const jit::Code>, 64> recent TRILITH_GUARDED_BY(mutex);
+  std::size_t next TRILITH_GUARDED_BY(mutex) = 0;
 };
 
 Backend::Backend(const RunConfig& config) : impl_(std::make_unique<Impl>(config)) {}
@@ -96,6 +112,7 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
   };
   try {
     std::shared_ptr<const jit::Code> code = impl_->engine.get(parts, produce);
+    impl_->remember(code);
     Executable result;
     result.entry = code->entry();
     result.in_place = pairs_from_text(code->metadata());

@@ -313,7 +313,8 @@ TEST_CASE("contexts have their own code and outlive nothing that runs") {
   for (int round = 0; round < 5; ++round) {
     const Jit jit;
     scale(x, y, 2.0f);
-    CHECK(jit.compiles() == 1);
+    CHECK(jit.context.statistics().specialisations.size() == 1);
+    CHECK(jit.context.statistics().memory_hits == 0);
   }
   CHECK(y(0) == 2.0f);
 }
@@ -347,4 +348,13 @@ TEST_CASE("a lambda that was not captured says how to capture it") {
                                std::source_location::current(), nullptr);
   pl::Array<float> x({4}), y({4});
   CHECK(contains(message_of<pl::CaptureError>([&] { kernel(x, y); }), "trilith_capture"));
+}
+
+TEST_CASE("a kernel object that is made anew at each call finds the code of the last one in memory") {
+  const Jit jit;
+  pl::Array<float> x({4}, 1.0f), y({4});
+  for (int round = 0; round < 3; ++round) scale_by_capture(static_cast<float>(round))(x, y);
+  CHECK(y(0) == 2.0f);
+  CHECK(jit.compiles() == 1);
+  CHECK(jit.context.statistics().disk_hits == 0);
 }
