@@ -12,7 +12,6 @@
 #include "runtime/call_plan.hpp"
 #include "runtime/thread_annotations.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <memory>
 #include <string>
@@ -31,8 +30,11 @@ struct Specialisation {
   std::weak_ptr<ContextState> context;  ///< its end releases the code
 
   [[nodiscard]] bool matches(const Key& key) const {
-    return words.size() == static_cast<std::size_t>(key.size) &&
-           std::equal(words.begin(), words.end(), key.words);
+    // A loop and not memcmp: keys are a few words.
+    if (words.size() != static_cast<std::size_t>(key.size)) return false;
+    std::uint64_t different = 0;
+    for (int i = 0; i < key.size; ++i) different |= words[static_cast<std::size_t>(i)] ^ key.words[i];
+    return different == 0;
   }
 };
 
