@@ -55,7 +55,8 @@ bool has_parameters(const CaptureRecord& record, std::span<const std::type_info*
   if (record.parameter_types == nullptr) return true;
   std::size_t count = 0;
   for (; record.parameter_types[count] != nullptr; ++count)
-    if (count >= parameters.size() || std::string_view(record.parameter_types[count]) != parameters[count]->name())
+    if (count >= parameters.size() ||
+        std::string_view(record.parameter_types[count]) != parameters[count]->name())
       return false;
   return count == parameters.size();
 }
@@ -73,7 +74,8 @@ void narrow(Records& records, Test test) {
 }
 
 /// All records of one closure type: one, or the instantiations of one generic lambda.
-Records records_of(const CaptureUnit* unit, const std::source_location& location, const std::type_info& closure) {
+Records records_of(const CaptureUnit* unit, const std::source_location& location,
+                   const std::type_info& closure) {
   Records records;
   if (unit == nullptr) return records;
   for (std::size_t i = 0; i < unit->count; ++i) {
@@ -81,7 +83,8 @@ Records records_of(const CaptureUnit* unit, const std::source_location& location
     if (has_place(record, location.line(), 0) && same_file(record.file, location.file_name()))
       records.push_back(&record);
   }
-  narrow(records, [&](const CaptureRecord& record) { return has_place(record, location.line(), location.column()); });
+  narrow(records,
+         [&](const CaptureRecord& record) { return has_place(record, location.line(), location.column()); });
   narrow(records, [&](const CaptureRecord& record) { return has_type(record, closure.name()); });
   return records;
 }
@@ -101,44 +104,53 @@ const CaptureRecord* try_find_capture(const CaptureUnit* unit, const std::source
   return fitting.size() == 1 ? fitting.front() : nullptr;
 }
 
-bool is_generic_capture(const CaptureUnit* unit, const std::source_location& location, const std::type_info& closure) {
+bool is_generic_capture(const CaptureUnit* unit, const std::source_location& location,
+                        const std::type_info& closure) {
   for (const CaptureRecord* record : records_of(unit, location, closure))
     if (record->parameter_types != nullptr) return true;
   return false;
 }
 
 const CaptureRecord& find_capture(const CaptureUnit* unit, const std::source_location& location,
-                                  const std::type_info& closure, std::span<const std::type_info* const> parameters) {
+                                  const std::type_info& closure,
+                                  std::span<const std::type_info* const> parameters) {
   if (const CaptureRecord* record = try_find_capture(unit, location, closure, parameters)) return *record;
   const std::string file = location.file_name();
   if (unit == nullptr)
-    throw CaptureError("no kernels were captured here; write trilith_capture(<target> SOURCES " + file +
-                           ") in CMakeLists.txt (for a header: every source that includes it), or run with TRILITH_EAGER=1",
-                       place_of(location));
+    throw CaptureError(
+        "no kernels were captured here; write trilith_capture(<target> SOURCES " + file +
+            ") in CMakeLists.txt (for a header: every source that includes it), or run with TRILITH_EAGER=1",
+        place_of(location));
   const Records records = records_of(unit, location, closure);
   if (records.empty())
-    throw CaptureError("no kernel was captured at this place of " + std::string(unit->source) +
-                           "; is the code that defines it compiled under other macros than it was captured with?",
-                       place_of(location));
+    throw CaptureError(
+        "no kernel was captured at this place of " + std::string(unit->source) +
+            "; is the code that defines it compiled under other macros than it was captured with?",
+        place_of(location));
   std::string candidates;
   bool generic = false;
   for (const CaptureRecord* record : records) {
     generic = generic || record->parameter_types != nullptr;
-    candidates += "\n  " + std::string(record->name) + " at " + record->file + ":" + std::to_string(record->places->line) +
-                  ":" + std::to_string(record->places->column) + ", closure " + record->type_names[0];
+    candidates += "\n  " + std::string(record->name) + " at " + record->file + ":" +
+                  std::to_string(record->places->line) + ":" + std::to_string(record->places->column) +
+                  ", closure " + record->type_names[0];
     for (const char* const* type = record->parameter_types; type != nullptr && *type != nullptr; ++type)
       candidates += std::string(type == record->parameter_types ? ", parameters " : ", ") + *type;
   }
   if (generic) {
     std::string given;
-    for (const std::type_info* parameter : parameters) given += (given.empty() ? "" : ", ") + std::string(parameter->name());
-    throw CaptureError("the generic kernel was not captured for the parameter types (" + given +
-                           "); call it with these types somewhere in the source that defines it. Captured:" + candidates,
-                       place_of(location));
+    for (const std::type_info* parameter : parameters)
+      given += (given.empty() ? "" : ", ") + std::string(parameter->name());
+    throw CaptureError(
+        "the generic kernel was not captured for the parameter types (" + given +
+            "); call it with these types somewhere in the source that defines it. Captured:" + candidates,
+        place_of(location));
   }
-  throw CaptureError("several kernels were captured at this place, and the closure type " + std::string(closure.name()) +
-                         " tells none of them apart; put them on lines of their own:" + candidates,
-                     place_of(location));
+  throw CaptureError(
+      "several kernels were captured at this place, and the closure type " + std::string(closure.name()) +
+          " does not tell them apart; put them on lines of their own, outside of one macro expansion:" +
+          candidates,
+      place_of(location));
 }
 
 }  // namespace pl::detail

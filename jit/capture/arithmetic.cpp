@@ -1,4 +1,5 @@
-// jit/capture/arithmetic.cpp -- C++'s own operators on scalars: arithmetic, comparison, && || ?:, ++, +=, tables.
+// jit/capture/arithmetic.cpp -- C++'s own operators on scalars: arithmetic, comparison, && || ?:, ++, +=,
+// tables.
 #include "jit/capture/walker.hpp"
 
 namespace trilith::capture {
@@ -95,9 +96,9 @@ codegen::Expr Walker::unary(const clang::UnaryOperator* op) {
         one.value = *dtype == DType::Float32 ? codegen::Constant::of(1.0f) : codegen::Constant::of(1.0);
         one.type.dtype = *dtype;
       }
-      Expr after = assign(inner,
-                          make(op->isIncrementOp() ? Op::Add : Op::Sub, Type::scalar(*dtype), {before, one}, where),
-                          where);
+      Expr after = assign(
+          inner, make(op->isIncrementOp() ? Op::Add : Op::Sub, Type::scalar(*dtype), {before, one}, where),
+          where);
       return op->isPostfix() ? before : after;
     }
     case clang::UO_AddrOf:
@@ -105,7 +106,8 @@ codegen::Expr Walker::unary(const clang::UnaryOperator* op) {
       refuse(op, "a pointer in a kernel", "read and write memory with pl::load and pl::store");
     default: break;
   }
-  refuse(op, "the operator '" + clang::UnaryOperator::getOpcodeStr(op->getOpcode()).str() + "' on this operand",
+  refuse(op,
+         "the operator '" + clang::UnaryOperator::getOpcodeStr(op->getOpcode()).str() + "' on this operand",
          "kernels calculate with bool, integers, floats and tiles");
 }
 
@@ -119,8 +121,8 @@ codegen::Expr Walker::compound_assignment(const clang::CompoundAssignOperator* o
   Expr right = expression(op->getRHS());
   Expr left = convert(expression(op->getLHS()), *computed, where);
   right = convert(std::move(right), *computed, where);
-  return assign(op->getLHS(), make(*meaning, Type::scalar(*computed), {std::move(left), std::move(right)}, where),
-                where);
+  return assign(op->getLHS(),
+                make(*meaning, Type::scalar(*computed), {std::move(left), std::move(right)}, where), where);
 }
 
 codegen::Expr Walker::short_circuit(const clang::Expr* at, const clang::Expr* left, const clang::Expr* right,
@@ -199,13 +201,15 @@ const clang::APValue* constant_array(const clang::Expr* table) {
   const auto* variable = name == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(name->getDecl());
   if (variable == nullptr || !variable->isConstexpr()) return nullptr;
   const clang::APValue* value = variable->evaluateValue();
-  if (value != nullptr && value->isStruct() && value->getStructNumFields() == 1) value = &value->getStructField(0);
+  if (value != nullptr && value->isStruct() && value->getStructNumFields() == 1)
+    value = &value->getStructField(0);
   return value != nullptr && value->isArray() ? value : nullptr;
 }
 
 }  // namespace
 
-codegen::Expr Walker::table_element(const clang::Expr* at, const clang::Expr* table, const clang::Expr* index) {
+codegen::Expr Walker::table_element(const clang::Expr* at, const clang::Expr* table,
+                                    const clang::Expr* index) {
   // Longer tables belong in a tensor; the chain below is linear.
   constexpr unsigned longest = 64;
   const clang::SourceLocation where = at->getExprLoc();

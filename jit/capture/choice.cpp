@@ -1,7 +1,7 @@
 // jit/capture/choice.cpp -- switch: a Block of Ifs that `break` leaves.
 //
-// Each run of case labels starts a segment. A segment is entered when its labels match, or when the one before
-// it fell through; a flag remembers that once a segment was entered.
+// Each run of case labels starts a segment. A segment is entered when its labels match, or when the one
+// before it fell through; a flag remembers that once a segment was entered.
 #include "jit/capture/walker.hpp"
 
 namespace trilith::capture {
@@ -56,16 +56,20 @@ void Walker::switch_statement(const clang::SwitchStmt* stmt) {
       fresh = false;
       if (const auto* one = llvm::dyn_cast<clang::CaseStmt>(label)) {
         const llvm::APSInt low = one->getLHS()->EvaluateKnownConstInt(context_);
-        segments.back().labels.emplace_back(low, one->getRHS() == nullptr ? low : one->getRHS()->EvaluateKnownConstInt(context_));
+        segments.back().labels.emplace_back(
+            low, one->getRHS() == nullptr ? low : one->getRHS()->EvaluateKnownConstInt(context_));
       } else {
         segments.back().is_default = true;
       }
       part = label->getSubStmt();
     }
     if (has_label_inside(part))
-      refuse(part->getBeginLoc(), "a case label inside another statement", "put the labels directly into the switch");
+      refuse(part->getBeginLoc(), "a case label inside another statement",
+             "put the labels directly into the switch");
     if (segments.empty()) {
-      if (llvm::isa<clang::DeclStmt>(part)) refuse(part->getBeginLoc(), "a declaration in front of the first case", "move it in front of the switch");
+      if (llvm::isa<clang::DeclStmt>(part))
+        refuse(part->getBeginLoc(), "a declaration in front of the first case",
+               "move it in front of the switch");
       continue;  // never reached
     }
     segments.back().body.push_back(part);
@@ -77,12 +81,15 @@ void Walker::switch_statement(const clang::SwitchStmt* stmt) {
       Expr test = make(Op::Eq, Type::scalar(DType::Bool), {value, int64(low.getExtValue(), where)}, where);
       if (low != high) {
         Expr fixed = boolean(false, where);
-        test = make(Op::Conditional, Type::scalar(DType::Bool),
-                    {make(Op::Ge, Type::scalar(DType::Bool), {value, int64(low.getExtValue(), where)}, where),
-                     make(Op::Le, Type::scalar(DType::Bool), {value, int64(high.getExtValue(), where)}, where), fixed},
-                    where);
+        test =
+            make(Op::Conditional, Type::scalar(DType::Bool),
+                 {make(Op::Ge, Type::scalar(DType::Bool), {value, int64(low.getExtValue(), where)}, where),
+                  make(Op::Le, Type::scalar(DType::Bool), {value, int64(high.getExtValue(), where)}, where),
+                  fixed},
+                 where);
       }
-      result = result ? make(Op::LogicalOr, Type::scalar(DType::Bool), {std::move(*result), std::move(test)}, where)
+      result = result ? make(Op::LogicalOr, Type::scalar(DType::Bool), {std::move(*result), std::move(test)},
+                             where)
                       : std::move(test);
     }
     return result;
@@ -120,10 +127,12 @@ void Walker::switch_statement(const clang::SwitchStmt* stmt) {
     std::optional<Expr> test = matches(segment);
     if (segment.is_default) {
       Expr none = no_label();
-      test = test ? make(Op::LogicalOr, Type::scalar(DType::Bool), {std::move(*test), std::move(none)}, where) : std::move(none);
+      test = test ? make(Op::LogicalOr, Type::scalar(DType::Bool), {std::move(*test), std::move(none)}, where)
+                  : std::move(none);
     }
     if (falls_through)
-      test = make(Op::LogicalOr, Type::scalar(DType::Bool), {variable(entered, where), std::move(*test)}, where);
+      test =
+          make(Op::LogicalOr, Type::scalar(DType::Bool), {variable(entered, where), std::move(*test)}, where);
     branch.value = std::move(*test);
     current_ = &branch.body;
     if (falls_through) emit_assign(entered, boolean(true, where), where);

@@ -1,9 +1,9 @@
 // jit/capture/closure.cpp -- are a lambda's captures readable, and laid out alike by every compiler?
 //
 // g++ and clang agree on explicit captures and on implicit ones of names in evaluated code. They disagree on
-// names that stand only in a discarded `if constexpr` branch, and g++ also captures constants that a dependent
-// expression names: same source, other closure layout, and a wrong number without any error. So the order of
-// all enclosing locals named anywhere in the body is compared with clang's captures.
+// names that stand only in a discarded `if constexpr` branch, and g++ also captures constants that a
+// dependent expression names: same source, other closure layout, and a wrong number without any error. So the
+// order of all enclosing locals named anywhere in the body is compared with clang's captures.
 #include "jit/capture/identity.hpp"
 
 #include <clang/AST/RecursiveASTVisitor.h>
@@ -15,7 +15,8 @@ namespace trilith::capture {
 namespace {
 
 struct Naming {
-  clang::SourceLocation declared;  ///< where the variable is declared: the same in a template and its instantiation
+  clang::SourceLocation
+      declared;  ///< where the variable is declared: the same in a template and its instantiation
   clang::SourceLocation named;
   std::string name;
   bool constant = false;   ///< usable in constant expressions: no capture where it is only read
@@ -27,13 +28,15 @@ class NamingFinder : public clang::RecursiveASTVisitor<NamingFinder> {
   using Base = clang::RecursiveASTVisitor<NamingFinder>;
 
  public:
-  NamingFinder(clang::ASTContext& context, const clang::CXXMethodDecl* lambda) : context_(context), lambda_(lambda) {}
+  NamingFinder(clang::ASTContext& context, const clang::CXXMethodDecl* lambda)
+      : context_(context), lambda_(lambda) {}
   std::vector<Naming> found;
 
   bool TraverseStmt(clang::Stmt* stmt) {
     if (stmt == nullptr) return true;
     const auto* expression = llvm::dyn_cast<clang::Expr>(stmt);
-    const bool dependent = expression != nullptr && expression->isInstantiationDependent() && !llvm::isa<clang::LambdaExpr>(expression) &&
+    const bool dependent = expression != nullptr && expression->isInstantiationDependent() &&
+                           !llvm::isa<clang::LambdaExpr>(expression) &&
                            !llvm::isa<clang::DeclRefExpr>(expression);
     uncertain_ += dependent ? 1 : 0;
     const bool result = Base::TraverseStmt(stmt);
@@ -77,8 +80,10 @@ class NamingFinder : public clang::RecursiveASTVisitor<NamingFinder> {
     const auto* variable = llvm::dyn_cast<clang::VarDecl>(name->getDecl());
     if (variable == nullptr || !variable->hasLocalStorage()) return true;
     // Declared inside the body or as a parameter: not a capture.
-    if (variable->getDeclContext()->Equals(lambda_) || lambda_->Encloses(variable->getDeclContext())) return true;
-    found.push_back({variable->getLocation(), name->getLocation(), variable->getNameAsString(), is_constant(variable), uncertain_ > 0});
+    if (variable->getDeclContext()->Equals(lambda_) || lambda_->Encloses(variable->getDeclContext()))
+      return true;
+    found.push_back({variable->getLocation(), name->getLocation(), variable->getNameAsString(),
+                     is_constant(variable), uncertain_ > 0});
     return true;
   }
 
@@ -100,28 +105,32 @@ class NamingFinder : public clang::RecursiveASTVisitor<NamingFinder> {
   int uncertain_ = 0;
 };
 
-[[noreturn]] void refuse_layout(clang::ASTContext& context, clang::SourceLocation where, const std::string& name) {
+[[noreturn]] void refuse_layout(clang::ASTContext& context, clang::SourceLocation where,
+                                const std::string& name) {
   refuse(context, where,
          "compilers may lay out the captures of this lambda differently: '" + name +
-             "' is named where it may or may not be captured (a discarded branch, an unevaluated operand, a dependent "
+             "' is named where it may or may not be captured (a discarded branch, an unevaluated operand, a "
+             "dependent "
              "expression), or the order of the captures depends on that",
          "list the captures explicitly, as [" + name + "](...) { ... }");
 }
 
 void check_capture_types(const clang::CXXRecordDecl* closure, clang::ASTContext& context);
 
-void check_capture(const clang::LambdaCapture& capture, const clang::FieldDecl* field, clang::SourceLocation fallback,
-                   clang::ASTContext& context) {
+void check_capture(const clang::LambdaCapture& capture, const clang::FieldDecl* field,
+                   clang::SourceLocation fallback, clang::ASTContext& context) {
   const clang::SourceLocation where = capture.getLocation().isValid() ? capture.getLocation() : fallback;
   if (capture.capturesThis())
-    refuse(context, where, "the kernel captures 'this'", "copy the values it needs: [value = member](...) { ... }");
+    refuse(context, where, "the kernel captures 'this'",
+           "copy the values it needs: [value = member](...) { ... }");
   if (!capture.capturesVariable())
     refuse(context, where, "the kernel captures the size of an array", "use a constexpr size");
   const std::string name = capture.getCapturedVar()->getNameAsString();
   const clang::QualType type = field->getType();
   const std::string spelling = type.getAsString(context.getPrintingPolicy());
   if (capture.getCaptureKind() == clang::LCK_ByRef)
-    refuse(context, where, "the kernel captures '" + name + "' by reference: it may run later, on another device",
+    refuse(context, where,
+           "the kernel captures '" + name + "' by reference: it may run later, on another device",
            "capture it by value: [" + name + "], or pass it as an argument");
   if (type->isPointerType() || type->isArrayType())
     refuse(context, where, "the kernel captures '" + name + "' of type '" + spelling + "'",
@@ -136,7 +145,8 @@ void check_capture(const clang::LambdaCapture& capture, const clang::FieldDecl* 
              "share code with a pl::jit.inline_ helper");
     case Kind::Tensor:
     case Kind::Tile:
-      refuse(context, where, "the kernel captures '" + name + "' of type '" + spelling + "'", "pass it as an argument");
+      refuse(context, where, "the kernel captures '" + name + "' of type '" + spelling + "'",
+             "pass it as an argument");
     default:
       refuse(context, where, "the kernel captures '" + name + "' of type '" + spelling + "'",
              "kernels capture integers, floats, bools, enums and helpers, by value");
@@ -169,22 +179,25 @@ void check_closure_layout(const Site& site, const clang::CXXRecordDecl* written,
   });
   std::vector<clang::SourceLocation> explicit_captures, implicit_captures;
   for (const clang::LambdaCapture& capture : closure->captures())
-    (capture.isExplicit() ? explicit_captures : implicit_captures).push_back(capture.getCapturedVar()->getLocation());
+    (capture.isExplicit() ? explicit_captures : implicit_captures)
+        .push_back(capture.getCapturedVar()->getLocation());
 
   std::vector<const Naming*> expected;
   for (const Naming& naming : namings) {
     if (naming.constant && !naming.uncertain &&
-        std::find(implicit_captures.begin(), implicit_captures.end(), naming.declared) == implicit_captures.end())
+        std::find(implicit_captures.begin(), implicit_captures.end(), naming.declared) ==
+            implicit_captures.end())
       continue;  // read as a constant: neither compiler captures it
-    if (std::find(explicit_captures.begin(), explicit_captures.end(), naming.declared) != explicit_captures.end()) continue;
+    if (std::find(explicit_captures.begin(), explicit_captures.end(), naming.declared) !=
+        explicit_captures.end())
+      continue;
     const auto same = [&](const Naming* other) { return other->declared == naming.declared; };
     if (std::none_of(expected.begin(), expected.end(), same)) expected.push_back(&naming);
   }
   for (std::size_t i = 0; i < expected.size(); ++i)
     if (i >= implicit_captures.size() || implicit_captures[i] != expected[i]->declared)
       refuse_layout(context, expected[i]->named, expected[i]->name);
-  if (implicit_captures.size() > expected.size())
-    refuse_layout(context, method->getLocation(), "...");
+  if (implicit_captures.size() > expected.size()) refuse_layout(context, method->getLocation(), "...");
 }
 
 }  // namespace trilith::capture

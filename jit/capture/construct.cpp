@@ -19,11 +19,14 @@ codegen::Expr Walker::construct(const clang::CXXConstructExpr* made) {
       if (made->getNumArgs() == 0)
         refuse(made, "a '" + type + "' without a value", "start from pl::load, pl::zeros or pl::full");
       Expr value = expression(made->getArg(0));
-      if (value.type.kind != (meaning.kind == Kind::Tile ? codegen::TypeKind::Tile : codegen::TypeKind::Tensor)) break;
+      if (value.type.kind !=
+          (meaning.kind == Kind::Tile ? codegen::TypeKind::Tile : codegen::TypeKind::Tensor))
+        break;
       return value;
     }
     case Kind::Index: return index_list(made);
-    case Kind::Kernel: refuse(made, "a kernel as a value inside a kernel", "call kernels from a pl::jit entry");
+    case Kind::Kernel:
+      refuse(made, "a kernel as a value inside a kernel", "call kernels from a pl::jit entry");
     default: break;
   }
   refuse(made, "an object of type '" + type + "' in a kernel",

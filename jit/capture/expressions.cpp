@@ -1,4 +1,5 @@
-// jit/capture/expressions.cpp -- C++ expressions become IR expressions; effects become statements before them.
+// jit/capture/expressions.cpp -- C++ expressions become IR expressions; effects become statements before
+// them.
 #include "jit/capture/walker.hpp"
 
 #include <clang/AST/Expr.h>
@@ -45,8 +46,9 @@ codegen::Expr Walker::expression_unfolded(const clang::Expr* expression) {
   if (llvm::isa<clang::LambdaExpr>(expression))
     refuse(expression, "a lambda used as a value here", "give it a name with auto, or call it in place");
   (void)where;
-  refuse(expression, std::string("this C++ expression (clang: ") + expression->getStmtClassName() +
-                         ") is not part of the kernel language",
+  refuse(expression,
+         std::string("this C++ expression (clang: ") + expression->getStmtClassName() +
+             ") is not part of the kernel language",
          "see the language reference, section 4; move what does not depend on tiles out of the kernel");
 }
 
@@ -61,9 +63,12 @@ std::optional<codegen::Expr> Walker::fold(const clang::Expr* expression) {
   return constant(result.Val, type, expression->getExprLoc());
 }
 
-codegen::Expr Walker::constant(const clang::APValue& value, clang::QualType type, clang::SourceLocation where) {
+codegen::Expr Walker::constant(const clang::APValue& value, clang::QualType type,
+                               clang::SourceLocation where) {
   const std::optional<DType> dtype = dtype_of(type, context_);
-  if (!dtype) refuse(where, "a constant of type '" + type.getAsString() + "'", "use int, std::int64_t, float or double");
+  if (!dtype)
+    refuse(where, "a constant of type '" + type.getAsString() + "'",
+           "use int, std::int64_t, float or double");
   Expr result;
   result.location = location(where);
   result.type = Type::scalar(*dtype);
@@ -74,8 +79,8 @@ codegen::Expr Walker::constant(const clang::APValue& value, clang::QualType type
                         : integer.isSigned()  ? static_cast<std::uint64_t>(integer.getSExtValue())
                                               : integer.getZExtValue();
     if (*dtype == DType::Int32)
-      result.value.bits = static_cast<std::uint64_t>(
-          static_cast<std::int64_t>(static_cast<std::int32_t>(static_cast<std::uint32_t>(result.value.bits))));
+      result.value.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(
+          static_cast<std::int32_t>(static_cast<std::uint32_t>(result.value.bits))));
   } else {
     result.value.bits = value.getFloat().bitcastToAPInt().getZExtValue();
   }
@@ -135,7 +140,8 @@ codegen::Expr Walker::name_expression(const clang::DeclRefExpr* name) {
   if (variable != nullptr)
     refuse(name, spelling + " has no value the kernel can read here",
            "pass it as an argument, or capture it by value");
-  refuse(name, spelling + " is not part of the kernel language", "call a function of namespace pl, or a helper whose body is visible");
+  refuse(name, spelling + " is not part of the kernel language",
+         "call a function of namespace pl, or a helper whose body is visible");
 }
 
 codegen::Expr Walker::cast_expression(const clang::CastExpr* cast) {
@@ -165,7 +171,8 @@ codegen::Expr Walker::cast_expression(const clang::CastExpr* cast) {
     }
     default: break;
   }
-  refuse(cast, "a conversion to '" + cast->getType().getAsString(context_.getPrintingPolicy()) + "' in a kernel",
+  refuse(cast,
+         "a conversion to '" + cast->getType().getAsString(context_.getPrintingPolicy()) + "' in a kernel",
          "kernels convert between bool, integers and floats, and with pl::cast");
 }
 
@@ -176,7 +183,9 @@ codegen::Expr Walker::convert(Expr value, DType dtype, clang::SourceLocation whe
     // Integer constants convert as C++ does: modulo the width.
     value.value.dtype = value.type.dtype = dtype;
     const std::uint64_t bits = value.value.bits;
-    if (dtype == DType::Int32) value.value.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(bits)));
+    if (dtype == DType::Int32)
+      value.value.bits =
+          static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(bits)));
     if (dtype == DType::UInt32) value.value.bits = static_cast<std::uint32_t>(bits);
     return value;
   }
@@ -185,21 +194,24 @@ codegen::Expr Walker::convert(Expr value, DType dtype, clang::SourceLocation whe
     value.type.dtype = dtype;
     return value;
   }
-  if (value.is_constant() && dtype == DType::Float32 && (codegen::is_floating(from) || from == DType::Int32 || from == DType::Bool)) {
+  if (value.is_constant() && dtype == DType::Float32 &&
+      (codegen::is_floating(from) || from == DType::Int32 || from == DType::Bool)) {
     value.value = codegen::Constant::of(static_cast<float>(value.value.as_double()));
     value.type.dtype = dtype;
     return value;
   }
   // int64(int32(i)) of a counter that is known to fit in 32 bits: the counter itself.
   if (dtype == DType::Int64 && value.op == Op::Cast && from == DType::Int32 &&
-      value.operands.front().op == Op::Variable && int32_counters_.contains(value.operands.front().variable)) {
+      value.operands.front().op == Op::Variable &&
+      int32_counters_.contains(value.operands.front().variable)) {
     Expr counter = value.operands.front();
     return counter;
   }
   if (dtype == DType::Bool) return to_bool(std::move(value), where);
   Expr result = make(Op::Cast, Type::scalar(dtype), {std::move(value)}, where);
   // C++ truncates towards zero from float to integer; every other conversion rounds to nearest.
-  if (codegen::is_floating(from) && !codegen::is_floating(dtype)) result.attributes.mode = codegen::CastMode::Trunc;
+  if (codegen::is_floating(from) && !codegen::is_floating(dtype))
+    result.attributes.mode = codegen::CastMode::Trunc;
   return result;
 }
 
@@ -208,7 +220,8 @@ codegen::Expr Walker::to_bool(Expr value, clang::SourceLocation where) {
   Expr zero = int64(0, where);
   zero = convert(std::move(zero), value.type.dtype, where);
   if (zero.type.dtype != value.type.dtype) {  // int64 zero beside float
-    zero.value = value.type.dtype == DType::Float32 ? codegen::Constant::of(0.0f) : codegen::Constant::of(0.0);
+    zero.value =
+        value.type.dtype == DType::Float32 ? codegen::Constant::of(0.0f) : codegen::Constant::of(0.0);
     zero.type.dtype = value.type.dtype;
   }
   return make(Op::Ne, Type::scalar(DType::Bool), {std::move(value), std::move(zero)}, where);
@@ -230,7 +243,8 @@ codegen::Expr Walker::negate(Expr value) {
 codegen::Expr Walker::condition(const clang::Expr* expression) {
   Expr value = this->expression(expression);
   if (!value.type.is_scalar())
-    refuse(expression, "a condition that is no scalar", "reduce the tile, or choose per element with pl::where");
+    refuse(expression, "a condition that is no scalar",
+           "reduce the tile, or choose per element with pl::where");
   return to_bool(std::move(value), expression->getExprLoc());
 }
 
@@ -268,7 +282,8 @@ std::vector<codegen::Expr> Walker::operands(llvm::ArrayRef<const clang::Expr*> e
 std::optional<codegen::VariableId> Walker::place(const clang::Expr* expression) {
   expression = bare(expression);
   if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression)) {
-    if (cast->getCastKind() == clang::CK_DerivedToBase || cast->getCastKind() == clang::CK_UncheckedDerivedToBase)
+    if (cast->getCastKind() == clang::CK_DerivedToBase ||
+        cast->getCastKind() == clang::CK_UncheckedDerivedToBase)
       return place(cast->getSubExpr());
     return std::nullopt;
   }
@@ -289,11 +304,13 @@ codegen::Expr Walker::assign(const clang::Expr* target, Expr value, clang::Sourc
   }
   const codegen::Variable& assigned = kernel_.variables[static_cast<std::size_t>(*id)];
   if (assigned.kind != VariableKind::Local && !(value.op == Op::Variable && value.variable == *id))
-    refuse(target, "an assignment to the " +
-                       std::string(assigned.kind == VariableKind::Capture ? "captured value" : "parameter") + " '" +
-                       assigned.name + "'",
+    refuse(target,
+           "an assignment to the " +
+               std::string(assigned.kind == VariableKind::Capture ? "captured value" : "parameter") + " '" +
+               assigned.name + "'",
            "assign to a local variable: auto copy = " + assigned.name + ";");
-  if (assigned.type.is_scalar() && value.type.is_scalar()) value = convert(std::move(value), assigned.type.dtype, where);
+  if (assigned.type.is_scalar() && value.type.is_scalar())
+    value = convert(std::move(value), assigned.type.dtype, where);
   emit_assign(*id, std::move(value), where);
   return variable(*id, where);
 }

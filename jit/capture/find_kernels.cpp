@@ -52,9 +52,11 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
   bool VisitCXXMemberCallExpr(clang::CXXMemberCallExpr* call) {
     const clang::CXXMethodDecl* method = call->getMethodDecl();
     if (method == nullptr || method->getIdentifier() == nullptr || method->getName() != "incore" ||
-        !is_pl_class(method->getParent(), "Jit") || call->getNumArgs() == 0 || call->isInstantiationDependent())
+        !is_pl_class(method->getParent(), "Jit") || call->getNumArgs() == 0 ||
+        call->isInstantiationDependent())
       return true;
-    const clang::CXXRecordDecl* closure = call->getArg(0)->getType().getNonReferenceType()->getAsCXXRecordDecl();
+    const clang::CXXRecordDecl* closure =
+        call->getArg(0)->getType().getNonReferenceType()->getAsCXXRecordDecl();
     if (closure != nullptr && closure->isDependentContext()) return true;
     // An explicit instantiation is met twice; one lambda may be given to incore in two places.
     if (!seen_.insert({call, closure}).second) return true;

@@ -18,7 +18,9 @@ namespace options = clang::driver::options;
 
 bool is_dropped(const llvm::opt::Arg& argument) {
   const llvm::opt::Option option = argument.getOption();
-  if (option.getKind() == llvm::opt::Option::UnknownClass || option.getKind() == llvm::opt::Option::InputClass) return true;
+  if (option.getKind() == llvm::opt::Option::UnknownClass ||
+      option.getKind() == llvm::opt::Option::InputClass)
+    return true;
   if (option.matches(options::OPT_W_Group) || option.matches(options::OPT_M_Group)) return true;
   switch (option.getID()) {
     case options::OPT_o:
@@ -66,10 +68,10 @@ std::string resource_directory() {
          {std::filesystem::path(library.dli_fname), std::filesystem::canonical(library.dli_fname, ignored)}) {
       candidates.push_back(file.parent_path() / "clang" / CLANG_VERSION_MAJOR_STRING);
       candidates.push_back(file.parent_path().parent_path() / "lib" / "clang" / CLANG_VERSION_MAJOR_STRING);
-      candidates.push_back(file.parent_path().parent_path() / "lib" / ("llvm-" CLANG_VERSION_MAJOR_STRING) / "lib" /
+      candidates.push_back(file.parent_path().parent_path() / "lib" / ("llvm-" CLANG_VERSION_MAJOR_STRING) /
+                           "lib" / "clang" / CLANG_VERSION_MAJOR_STRING);
+      candidates.push_back(file.parent_path().parent_path() / ("llvm-" CLANG_VERSION_MAJOR_STRING) / "lib" /
                            "clang" / CLANG_VERSION_MAJOR_STRING);
-      candidates.push_back(file.parent_path().parent_path() / ("llvm-" CLANG_VERSION_MAJOR_STRING) / "lib" / "clang" /
-                           CLANG_VERSION_MAJOR_STRING);
     }
   }
 #ifdef TRILITH_CLANG_RESOURCE_DIR
@@ -87,7 +89,8 @@ std::vector<std::string> clang_arguments(const std::string& source, const std::v
     if (!flag.empty()) given.push_back(flag.c_str());
   const std::string resources = resource_directory();
   // The driver looks for the C++ library from where it believes to be installed.
-  const std::filesystem::path root = std::filesystem::path(resources).parent_path().parent_path().parent_path();
+  const std::filesystem::path root =
+      std::filesystem::path(resources).parent_path().parent_path().parent_path();
   std::vector<std::string> result{resources.empty() ? "clang++" : (root / "bin" / "clang++").string()};
   const llvm::opt::OptTable& table = clang::driver::getDriverOptTable();
   unsigned missing_index = 0, missing_count = 0;
@@ -103,7 +106,8 @@ std::vector<std::string> clang_arguments(const std::string& source, const std::v
   }
   if (!has_standard) result.emplace_back("-std=c++20");
   if (!resources.empty()) result.push_back("-resource-dir=" + resources);
-  for (const char* fixed : {"-w", "-Wno-everything", "-fsyntax-only", "-ferror-limit=100", "-DTRILITH_CAPTURING=1"})
+  for (const char* fixed :
+       {"-w", "-Wno-everything", "-fsyntax-only", "-ferror-limit=100", "-DTRILITH_CAPTURING=1"})
     result.emplace_back(fixed);
   result.push_back(source);
   return result;

@@ -7,7 +7,8 @@
 namespace trilith::capture {
 
 /// g++ flags clang does not know, outputs, warnings and our own force-included headers are dropped.
-[[nodiscard]] std::vector<std::string> clang_arguments(const std::string& source, const std::vector<std::string>& flags);
+[[nodiscard]] std::vector<std::string> clang_arguments(const std::string& source,
+                                                       const std::vector<std::string>& flags);
 
 /// The folder with clang's own headers (stddef.h, immintrin.h); empty when there is none.
 [[nodiscard]] std::string resource_directory();

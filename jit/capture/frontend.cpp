@@ -31,7 +31,8 @@ class Collector : public clang::DiagnosticConsumer {
     printer_.HandleDiagnostic(level, info);
     stream_.flush();
     Diagnostic entry;
-    entry.severity = level == clang::DiagnosticsEngine::Note ? Diagnostic::Severity::Note : Diagnostic::Severity::Error;
+    entry.severity =
+        level == clang::DiagnosticsEngine::Note ? Diagnostic::Severity::Note : Diagnostic::Severity::Error;
     llvm::SmallString<256> message;
     info.FormatDiagnostic(message);
     entry.message = message.str().str();
@@ -54,13 +55,16 @@ void walk_site(const Site& site, const LambdaNumbers& numbers, clang::ASTContext
                std::vector<CapturedKernel>& kernels) {
   if (site.closure == nullptr)
     refuse(context, site.call->getArg(0)->getSourceRange(),
-           "pl::jit.incore of a '" + site.call->getArg(0)->getType().getUnqualifiedType().getAsString(context.getPrintingPolicy()) + "'",
+           "pl::jit.incore of a '" +
+               site.call->getArg(0)->getType().getUnqualifiedType().getAsString(context.getPrintingPolicy()) +
+               "'",
            "give it a lambda: pl::jit.incore([](pl::Tensor<float> x, ...) { ... })");
   check_closure_layout(site, numbers.written(site.closure), context);
   std::vector<const clang::CXXMethodDecl*> operators;
   if (const clang::FunctionTemplateDecl* generic = site.closure->getDependentLambdaCallOperator()) {
     for (const clang::FunctionDecl* instance : generic->specializations())
-      if (instance->hasBody() && !instance->isInvalidDecl()) operators.push_back(llvm::cast<clang::CXXMethodDecl>(instance));
+      if (instance->hasBody() && !instance->isInvalidDecl())
+        operators.push_back(llvm::cast<clang::CXXMethodDecl>(instance));
   } else {
     operators.push_back(site.closure->getLambdaCallOperator());
   }
@@ -114,7 +118,8 @@ class Action : public clang::ASTFrontendAction {
 
 }  // namespace
 
-std::vector<CapturedKernel> capture(const std::string& source, const std::vector<std::string>& flags, Report& report) {
+std::vector<CapturedKernel> capture(const std::string& source, const std::vector<std::string>& flags,
+                                    Report& report) {
   std::vector<CapturedKernel> kernels;
   const std::vector<std::string> arguments = clang_arguments(source, flags);
   std::vector<const char*> spelled;
@@ -125,7 +130,8 @@ std::vector<CapturedKernel> capture(const std::string& source, const std::vector
   const auto diagnostics = clang::CompilerInstance::createDiagnostics(options.get(), &collector, false);
   clang::CreateInvocationOptions invocation_options;
   invocation_options.Diags = diagnostics;
-  std::shared_ptr<clang::CompilerInvocation> invocation = clang::createInvocation(spelled, std::move(invocation_options));
+  std::shared_ptr<clang::CompilerInvocation> invocation =
+      clang::createInvocation(spelled, std::move(invocation_options));
   if (invocation == nullptr) {
     if (!report.failed) report.text += "trilith-capture: the compile flags cannot be understood\n";
     report.failed = true;

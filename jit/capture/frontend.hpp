@@ -31,9 +31,9 @@ struct Place {
 /// One kernel: one closure type, and for a generic lambda one instantiation of its call operator.
 struct CapturedKernel {
   codegen::Kernel kernel;
-  std::string file;           ///< as std::source_location::file_name() gives it
-  std::vector<Place> places;  ///< every spelling of the place of the call
-  std::vector<std::string> clang_type_names;  ///< typeid(closure).name() under clang
+  std::string file;                           ///< as std::source_location::file_name() gives it
+  std::vector<Place> places;                  ///< every spelling of the place of the call
+  std::vector<std::string> clang_type_names;  ///< typeid(closure).name() under clang, `*` as below
   std::vector<std::string> gcc_type_names;    ///< under g++: patterns, `*` stands for any text
   /// typeid names of the call operator's parameter types: what tells instantiations of one generic lambda
   /// apart. Empty unless `generic`.
@@ -58,8 +58,8 @@ struct Report {
 
 /// `flags` are the compile flags of the target, in g++'s or clang's spelling, without the source.
 /// Never throws for what is wrong with the source: see `report`.
-[[nodiscard]] std::vector<CapturedKernel> capture(const std::string& source, const std::vector<std::string>& flags,
-                                                  Report& report);
+[[nodiscard]] std::vector<CapturedKernel> capture(const std::string& source,
+                                                  const std::vector<std::string>& flags, Report& report);
 
 /// The header that is force-included in front of `source`: capture records and the unit that holds them.
 [[nodiscard]] std::string header_text(const std::string& source, const std::vector<CapturedKernel>& kernels);

@@ -58,12 +58,12 @@ std::string sha256(const std::string& text) {
 }  // namespace
 
 std::string header_text(const std::string& source, const std::vector<CapturedKernel>& kernels) {
-  std::string text =
-      "// Written by trilith-capture from " + source + ": the kernels of that file. Not for editing.\n"
-      "#ifndef TRILITH_CAPTURE_UNIT\n"
-      "#pragma GCC system_header\n"
-      "#include <pl/capture_unit.hpp>\n"
-      "namespace {\nnamespace trilith_capture_unit {\n";
+  std::string text = "// Written by trilith-capture from " + source +
+                     ": the kernels of that file. Not for editing.\n"
+                     "#ifndef TRILITH_CAPTURE_UNIT\n"
+                     "#pragma GCC system_header\n"
+                     "#include <pl/capture_unit.hpp>\n"
+                     "namespace {\nnamespace trilith_capture_unit {\n";
   std::string records;
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const CapturedKernel& captured = kernels[i];
@@ -76,18 +76,21 @@ std::string header_text(const std::string& source, const std::vector<CapturedKer
       text += "{" + std::to_string(place.line) + ", " + std::to_string(place.column) + "}, ";
     text += "{0, 0}};\n#if defined(__clang__)\n";
     text += string_array("types_" + number, captured.clang_type_names);
-    text += "#elif __GNUC__ > 12\n" + string_array("types_" + number, without_numbers(captured.gcc_type_names));
+    text +=
+        "#elif __GNUC__ > 12\n" + string_array("types_" + number, without_numbers(captured.gcc_type_names));
     text += "#else\n" + string_array("types_" + number, captured.gcc_type_names) + "#endif\n";
     if (captured.generic) text += string_array("parameters_" + number, captured.parameter_type_names);
-    records += "    {" + quoted(captured.file) + ", " + quoted(captured.kernel.name) + ", places_" + number + ", types_" +
-               number + ", " + (captured.generic ? "parameters_" + number : std::string("nullptr")) + ", json_" + number +
+    records += "    {" + quoted(captured.file) + ", " + quoted(captured.kernel.name) + ", places_" + number +
+               ", types_" + number + ", " +
+               (captured.generic ? "parameters_" + number : std::string("nullptr")) + ", json_" + number +
                ", sizeof json_" + number + " - 1, " + quoted(sha256(json)) + "},\n";
   }
   if (kernels.empty())
     text += "const pl::detail::CaptureUnit unit = {" + quoted(source) + ", nullptr, 0};\n";
   else
-    text += "\nconst pl::detail::CaptureRecord records[] = {\n" + records + "};\nconst pl::detail::CaptureUnit unit = {" +
-            quoted(source) + ", records, " + std::to_string(kernels.size()) + "};\n";
+    text += "\nconst pl::detail::CaptureRecord records[] = {\n" + records +
+            "};\nconst pl::detail::CaptureUnit unit = {" + quoted(source) + ", records, " +
+            std::to_string(kernels.size()) + "};\n";
   text +=
       "}  // namespace trilith_capture_unit\n}  // namespace\n"
       "#define TRILITH_CAPTURE_UNIT (&trilith_capture_unit::unit)\n#endif\n";

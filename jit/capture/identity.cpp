@@ -1,8 +1,8 @@
 // jit/capture/identity.cpp -- how each compiler spells the place and the type of a kernel.
 //
-// std::source_location: clang 19 gives the start of the call (in a macro: the end of its expansion), clang 22 the
-// member name, g++ 12 the parenthesis (in a macro: the start of its expansion). typeid(closure).name(): see
-// gcc_pattern.
+// std::source_location: clang 19 gives the start of the call (in a macro: the end of its expansion), clang 22
+// the member name, g++ 12 the parenthesis (in a macro: the start of its expansion). typeid(closure).name():
+// see gcc_pattern.
 #include "jit/capture/identity.hpp"
 
 #include <clang/AST/Mangle.h>
@@ -32,7 +32,8 @@ const clang::Decl* LambdaNumbers::scope(const clang::CXXRecordDecl* closure) con
 
 namespace {
 
-void add_place(std::vector<Place>& places, clang::SourceLocation location, const clang::SourceManager& sources) {
+void add_place(std::vector<Place>& places, clang::SourceLocation location,
+               const clang::SourceManager& sources) {
   const clang::PresumedLoc place = sources.getPresumedLoc(location);
   if (place.isInvalid()) return;
   const Place entry{place.getLine(), place.getColumn()};
@@ -48,6 +49,23 @@ std::string typeid_name(clang::QualType type, clang::ASTContext& context) {
   stream.flush();
   constexpr llvm::StringLiteral prefix = "_ZTS";
   return llvm::StringRef(name).starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+/// clang numbers closures without linkage ("3$_0") in the order in which it emits code, which nobody else can
+/// know:
+/// `*` stands for the number, and where that leaves two kernels the look-up says so instead of choosing.
+std::string without_emission_order(const std::string& name) {
+  std::string pattern;
+  for (std::size_t i = 0; i < name.size();) {
+    const std::size_t mark = name.find("$_", i);
+    if (mark == std::string::npos) return pattern + name.substr(i);
+    std::size_t begin = mark;
+    while (begin > i && name[begin - 1] >= '0' && name[begin - 1] <= '9') --begin;
+    pattern += name.substr(i, begin - i) + "*$_*";
+    i = mark + 2;
+    while (i < name.size() && name[i] >= '0' && name[i] <= '9') ++i;
+  }
+  return pattern;
 }
 
 /// What stands between "Z" and "E" in the name of something local to this function.
@@ -74,7 +92,8 @@ std::string unnamed(int number) { return "Ul*E" + (number == 0 ? "" : std::to_st
 
 /// g++ 12 counts all lambdas of a function, and those of the initialiser of a namespace-scope variable; `*`
 /// stands for the parameter types and for what is spelled in more than one way.
-std::string gcc_pattern(const clang::CXXRecordDecl* closure, const LambdaNumbers& numbers, clang::ASTContext& context) {
+std::string gcc_pattern(const clang::CXXRecordDecl* closure, const LambdaNumbers& numbers,
+                        clang::ASTContext& context) {
   const int number = numbers.number(closure);
   const clang::Decl* scope = numbers.scope(closure);
   if (number < 0 || scope == nullptr) return {};
@@ -114,7 +133,8 @@ void identify(CapturedKernel& kernel, const Site& site, const clang::CXXMethodDe
     add_place(kernel.places, expansion.getBegin(), sources);
     if (spelled.isMacroID()) add_place(kernel.places, expansion.getEnd(), sources);
   }
-  kernel.clang_type_names = {typeid_name(clang::QualType(site.closure->getTypeForDecl(), 0), context)};
+  kernel.clang_type_names = {
+      without_emission_order(typeid_name(clang::QualType(site.closure->getTypeForDecl(), 0), context))};
   const std::string pattern = gcc_pattern(site.closure, numbers, context);
   if (!pattern.empty()) kernel.gcc_type_names.push_back(pattern);
   kernel.generic = call_operator->getPrimaryTemplate() != nullptr;

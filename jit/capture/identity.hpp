@@ -6,7 +6,8 @@
 
 namespace trilith::capture {
 
-/// How often a lambda was seen in each scope, in the order the translation unit is read: g++ numbers closures so.
+/// How often a lambda was seen in each scope, in the order the translation unit is read: g++ numbers closures
+/// so.
 class LambdaNumbers {
  public:
   void add(const clang::CXXRecordDecl* closure, const clang::Decl* scope);
@@ -14,7 +15,9 @@ class LambdaNumbers {
   [[nodiscard]] int number(const clang::CXXRecordDecl* closure) const;
   [[nodiscard]] const clang::Decl* scope(const clang::CXXRecordDecl* closure) const;
   /// A lambda as it is written in a template; clang keeps no link to it from the lambdas of instantiations.
-  void add_pattern(const clang::CXXRecordDecl* pattern) { patterns_.emplace(pattern->getLocation(), pattern); }
+  void add_pattern(const clang::CXXRecordDecl* pattern) {
+    patterns_.emplace(pattern->getLocation(), pattern);
+  }
   /// The lambda as it is written: its template's, or itself.
   [[nodiscard]] const clang::CXXRecordDecl* written(const clang::CXXRecordDecl* closure) const {
     const auto found = patterns_.find(closure->getLocation());
@@ -31,7 +34,8 @@ class LambdaNumbers {
   std::map<clang::SourceLocation, const clang::CXXRecordDecl*> patterns_;
 };
 
-/// Refuses a lambda whose captures g++ and clang may lay out differently, or that has captures we cannot read.
+/// Refuses a lambda whose captures g++ and clang may lay out differently, or that has captures we cannot
+/// read.
 void check_closure_layout(const Site& site, const clang::CXXRecordDecl* written, clang::ASTContext& context);
 
 /// Fills file, places and type names.

@@ -35,7 +35,8 @@ class TargetFinder : public clang::RecursiveASTVisitor<TargetFinder> {
     const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(call->getDirectCallee());
     if (method != nullptr && method->getParent()->getCanonicalDecl() == closure_) target = method;
     // std::invoke(lambda, ...) and the like: look inside.
-    if (target == nullptr && depth_ < 4 && call->getDirectCallee() != nullptr && call->getDirectCallee()->hasBody()) {
+    if (target == nullptr && depth_ < 4 && call->getDirectCallee() != nullptr &&
+        call->getDirectCallee()->hasBody()) {
       ++depth_;
       TraverseStmt(call->getDirectCallee()->getBody());
       --depth_;
@@ -50,14 +51,16 @@ class TargetFinder : public clang::RecursiveASTVisitor<TargetFinder> {
 
 }  // namespace
 
-const clang::FunctionDecl* Walker::helper_target(const clang::CallExpr* call, const clang::CXXRecordDecl* closure) {
+const clang::FunctionDecl* Walker::helper_target(const clang::CallExpr* call,
+                                                 const clang::CXXRecordDecl* closure) {
   const clang::FunctionDecl* wrapper = call->getDirectCallee();
   if (wrapper != nullptr && wrapper->hasBody()) {
     TargetFinder finder(closure);
     finder.TraverseStmt(wrapper->getBody());
     if (finder.target != nullptr) return finder.target;
   }
-  refuse(call, "a helper whose lambda cannot be found", "define it with pl::jit.inline_([](...) { ... }) in this file or a header");
+  refuse(call, "a helper whose lambda cannot be found",
+         "define it with pl::jit.inline_([](...) { ... }) in this file or a header");
 }
 
 codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::FunctionDecl* function,
@@ -68,13 +71,15 @@ codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::Functio
   const clang::FunctionDecl* definition = nullptr;
   const clang::Stmt* body = function->getBody(definition);
   const std::string name = function->getQualifiedNameAsString();
-  if (body == nullptr) refuse(where, "a call of '" + name + "', whose body is not visible here", "define it in this file or a header");
+  if (body == nullptr)
+    refuse(where, "a call of '" + name + "', whose body is not visible here",
+           "define it in this file or a header");
   if (definition->isVariadic())
     refuse(where, "a call of '" + name + "', which has C variadic arguments", "give it named parameters");
   for (const Frame& frame : frames_)
-    if (frame.function == definition)
-      refuse(where, "recursion: '" + name + "' calls itself", "write a loop");
-  if (frames_.size() > deepest) refuse(where, "helpers that call each other more than 64 deep", "write a loop");
+    if (frame.function == definition) refuse(where, "recursion: '" + name + "' calls itself", "write a loop");
+  if (frames_.size() > deepest)
+    refuse(where, "helpers that call each other more than 64 deep", "write a loop");
 
   // The lambda's own copies hide the outer variables of the same declaration while its body is walked.
   std::map<const clang::ValueDecl*, std::optional<Binding>> hidden;
@@ -113,8 +118,9 @@ codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::Functio
     frame.block = next_block_++;
     const codegen::Type type = type_of(definition->getReturnType(), at);
     if (type.kind != TypeKind::Void)
-      frame.result = add_variable(function->getDeclName().isIdentifier() ? function->getNameAsString() + "_result" : "result",
-                                  type, VariableKind::Local, at);
+      frame.result = add_variable(
+          function->getDeclName().isIdentifier() ? function->getNameAsString() + "_result" : "result", type,
+          VariableKind::Local, at);
     Statement block;
     block.kind = StatementKind::Block;
     block.location = location(at);
@@ -136,7 +142,8 @@ codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::Functio
   return {};
 }
 
-void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Expr* argument, const clang::Stmt* body) {
+void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Expr* argument,
+                           const clang::Stmt* body) {
   const clang::QualType type = parameter->getType();
   const clang::SourceLocation where = argument->getExprLoc();
   const Meaning meaning = meaning_of(type, context_);
@@ -150,7 +157,8 @@ void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Exp
   }
   if (meaning.kind == Kind::Kernel)
     refuse(argument, "a kernel as an argument inside a kernel", "pass a lambda or a pl::jit.inline_ helper");
-  const codegen::Type variable_type = type_of(meaning.kind == Kind::Void ? Meaning{} : meaning, parameter->getLocation());
+  const codegen::Type variable_type =
+      type_of(meaning.kind == Kind::Void ? Meaning{} : meaning, parameter->getLocation());
   if (type->isReferenceType()) {
     if (const auto id = place(argument)) {
       bindings_[parameter] = {variable(*id, where), nullptr};
@@ -159,9 +167,10 @@ void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Exp
   }
   Expr value = expression(argument);
   if (variable_type.is_scalar()) value = convert(std::move(value), variable_type.dtype, where);
-  const bool fixed = value.is_constant() ||
-                     (value.op == Op::Variable &&
-                      kernel_.variables[static_cast<std::size_t>(value.variable)].kind != VariableKind::Local);
+  const bool fixed =
+      value.is_constant() ||
+      (value.op == Op::Variable &&
+       kernel_.variables[static_cast<std::size_t>(value.variable)].kind != VariableKind::Local);
   // A parameter that is never written may stand for what never changes; a tensor parameter is itself.
   if (fixed && (variable_type.is_tensor() || !may_modify(body, parameter))) {
     bindings_[parameter] = {std::move(value), nullptr};
@@ -169,7 +178,8 @@ void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Exp
   }
   std::string name = parameter->getNameAsString();
   if (name.empty()) name = "argument";
-  const codegen::VariableId id = add_variable(name, variable_type, VariableKind::Local, parameter->getLocation());
+  const codegen::VariableId id =
+      add_variable(name, variable_type, VariableKind::Local, parameter->getLocation());
   emit_assign(id, std::move(value), where);
   bindings_[parameter] = {variable(id, where), nullptr};
 }
@@ -185,22 +195,28 @@ std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expressio
       value->record = meaning.closure;
       return value;
     }
-    refuse(name, "the helper '" + name->getDecl()->getNameAsString() + "', which captures values, named from outside",
-           "capture the helper itself by value, or pass the values as arguments");
+    refuse(
+        name,
+        "the helper '" + name->getDecl()->getNameAsString() + "', which captures values, named from outside",
+        "capture the helper itself by value, or pass the values as arguments");
   }
   if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression))
     if (made->getNumArgs() >= 1) return closure_value(made->getArg(0));
-  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression)) return closure_value(cast->getSubExpr());
+  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression))
+    return closure_value(cast->getSubExpr());
   if (const auto* made = llvm::dyn_cast<clang::CXXMemberCallExpr>(expression))
-    if (is_pl_class(made->getMethodDecl()->getParent(), "Jit") && made->getMethodDecl()->getNameAsString() == "inline_")
+    if (is_pl_class(made->getMethodDecl()->getParent(), "Jit") &&
+        made->getMethodDecl()->getNameAsString() == "inline_")
       return closure_value(made->getArg(0));
   if (const auto* moved = llvm::dyn_cast<clang::CallExpr>(expression))
-    if (moved->isCallToStdMove() || (moved->getDirectCallee() != nullptr && moved->getDirectCallee()->getIdentifier() != nullptr &&
-                                     moved->getDirectCallee()->getName() == "forward" && moved->getDirectCallee()->isInStdNamespace()))
+    if (moved->isCallToStdMove() ||
+        (moved->getDirectCallee() != nullptr && moved->getDirectCallee()->getIdentifier() != nullptr &&
+         moved->getDirectCallee()->getName() == "forward" && moved->getDirectCallee()->isInStdNamespace()))
       return closure_value(moved->getArg(0));
   const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(expression);
   if (lambda == nullptr)
-    refuse(expression, "a lambda that comes out of an expression", "name the lambda with auto and call that name");
+    refuse(expression, "a lambda that comes out of an expression",
+           "name the lambda with auto and call that name");
 
   auto value = std::make_shared<ClosureValue>();
   value->record = lambda->getLambdaClass();
@@ -215,13 +231,16 @@ std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expressio
     if (capture.getCaptureKind() == clang::LCK_ByRef) {
       if (!is_init) continue;  // its name finds the variable itself
       const auto id = place(initialiser);
-      if (!id) refuse(capture.getLocation(), "a reference capture of no local variable", "capture it by value");
+      if (!id)
+        refuse(capture.getLocation(), "a reference capture of no local variable", "capture it by value");
       value->copies[captured] = {variable(*id, capture.getLocation()), nullptr};
       continue;
     }
     if (lambda->isMutable())
-      refuse(lambda, "a 'mutable' lambda with captured copies in a kernel", "capture by reference, or use a local variable");
-    const clang::SourceLocation where = capture.getLocation().isValid() ? capture.getLocation() : lambda->getBeginLoc();
+      refuse(lambda, "a 'mutable' lambda with captured copies in a kernel",
+             "capture by reference, or use a local variable");
+    const clang::SourceLocation where =
+        capture.getLocation().isValid() ? capture.getLocation() : lambda->getBeginLoc();
     const Meaning kind = meaning_of(captured->getType(), context_);
     if (!is_init) {
       const auto outer = bindings_.find(captured);
@@ -230,11 +249,13 @@ std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expressio
         value->copies[captured] = outer->second;
         continue;
       }
-      value->copies[captured] = {snapshot(outer->second.expression, captured->getNameAsString(), where), nullptr};
+      value->copies[captured] = {snapshot(outer->second.expression, captured->getNameAsString(), where),
+                                 nullptr};
     } else if (kind.kind == Kind::Closure || kind.kind == Kind::Helper) {
       value->copies[captured] = {{}, closure_value(initialiser)};
     } else {
-      value->copies[captured] = {snapshot(this->expression(initialiser), captured->getNameAsString(), where), nullptr};
+      value->copies[captured] = {snapshot(this->expression(initialiser), captured->getNameAsString(), where),
+                                 nullptr};
     }
   }
   return value;

@@ -23,8 +23,10 @@ class Invariance : public clang::RecursiveASTVisitor<Invariance> {
     return holds;
   }
   bool VisitStmt(clang::Stmt* stmt) {
-    if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(stmt)) holds = holds && !unary->isIncrementDecrementOp();
-    if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(stmt)) holds = holds && !binary->isAssignmentOp();
+    if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(stmt))
+      holds = holds && !unary->isIncrementDecrementOp();
+    if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(stmt))
+      holds = holds && !binary->isAssignmentOp();
     if (const auto* call = llvm::dyn_cast<clang::CallExpr>(stmt)) {
       // Members and conversions of pl types have no effects; of other calls that is not known.
       const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(call->getDirectCallee());
@@ -71,7 +73,8 @@ bool Walker::counted_for(const clang::ForStmt* stmt) {
       counter->getType()->isReferenceType() || meaning_of(counter->getType(), context_).wrapper)
     return false;
   const auto dtype = dtype_of(counter->getType(), context_);
-  if (!dtype || (*dtype != DType::Int32 && *dtype != DType::Int64) || counter->getType()->isEnumeralType()) return false;
+  if (!dtype || (*dtype != DType::Int32 && *dtype != DType::Int64) || counter->getType()->isEnumeralType())
+    return false;
 
   std::int64_t step = 0;
   if (const auto* unary = llvm::dyn_cast<clang::UnaryOperator>(increment)) {
@@ -79,7 +82,8 @@ bool Walker::counted_for(const clang::ForStmt* stmt) {
     step = unary->isIncrementOp() ? 1 : -1;
   } else if (const auto* compound = llvm::dyn_cast<clang::CompoundAssignOperator>(increment)) {
     clang::Expr::EvalResult amount;
-    if (!names(compound->getLHS(), counter) || !compound->getRHS()->EvaluateAsInt(amount, context_)) return false;
+    if (!names(compound->getLHS(), counter) || !compound->getRHS()->EvaluateAsInt(amount, context_))
+      return false;
     step = amount.Val.getInt().getExtValue();
     if (compound->getOpcode() == clang::BO_SubAssign)
       step = -step;
@@ -95,8 +99,8 @@ bool Walker::counted_for(const clang::ForStmt* stmt) {
   const clang::Expr* bound = condition->getRHS();
   const auto bound_dtype = dtype_of(bound->getType(), context_);
   if (!names(condition->getLHS(), counter) || !bound_dtype ||
-      (*bound_dtype != DType::Int32 && *bound_dtype != DType::Int64) || may_modify(stmt->getBody(), counter) ||
-      !is_invariant(bound, stmt->getBody()) || names(bound, counter))
+      (*bound_dtype != DType::Int32 && *bound_dtype != DType::Int64) ||
+      may_modify(stmt->getBody(), counter) || !is_invariant(bound, stmt->getBody()) || names(bound, counter))
     return false;
 
   const clang::SourceLocation where = stmt->getForLoc();
@@ -104,8 +108,8 @@ bool Walker::counted_for(const clang::ForStmt* stmt) {
   loop.kind = StatementKind::For;
   loop.location = location(where);
   loop.begin = convert(convert(expression(counter->getInit()), *dtype, where), DType::Int64, where);
-  const codegen::VariableId id =
-      add_variable(counter->getNameAsString(), Type::scalar(DType::Int64), VariableKind::Local, counter->getLocation());
+  const codegen::VariableId id = add_variable(counter->getNameAsString(), Type::scalar(DType::Int64),
+                                              VariableKind::Local, counter->getLocation());
   loop.variable = id;
   Expr value = variable(id, counter->getLocation());
   if (*dtype == DType::Int32) {
@@ -129,11 +133,13 @@ bool Walker::counted_for(const clang::ForStmt* stmt) {
 
 void Walker::general_for(const clang::ForStmt* stmt) {
   if (stmt->getInit() != nullptr) statement(stmt->getInit());
-  general_loop(stmt->getForLoc(), stmt->getConditionVariable(), stmt->getCond(), stmt->getBody(), stmt->getInc(), false);
+  general_loop(stmt->getForLoc(), stmt->getConditionVariable(), stmt->getCond(), stmt->getBody(),
+               stmt->getInc(), false);
 }
 
 void Walker::while_statement(const clang::WhileStmt* stmt) {
-  general_loop(stmt->getWhileLoc(), stmt->getConditionVariable(), stmt->getCond(), stmt->getBody(), nullptr, false);
+  general_loop(stmt->getWhileLoc(), stmt->getConditionVariable(), stmt->getCond(), stmt->getBody(), nullptr,
+               false);
 }
 
 void Walker::do_statement(const clang::DoStmt* stmt) {
@@ -224,25 +230,29 @@ void Walker::range_for(const clang::CXXForRangeStmt* stmt) {
     const auto* record = argument->getType()->getAsCXXRecordDecl();
     if (is_pl_class(record, "PipelineOptions")) {
       const clang::Expr* options = argument->IgnoreParens();
-      if (const auto* defaulted = llvm::dyn_cast<clang::CXXDefaultArgExpr>(options)) options = defaulted->getExpr();
+      if (const auto* defaulted = llvm::dyn_cast<clang::CXXDefaultArgExpr>(options))
+        options = defaulted->getExpr();
       clang::Expr::EvalResult result;
       if (!options->EvaluateAsRValue(result, context_) || !result.Val.isStruct() ||
           !result.Val.getStructField(0).isInt())
         refuse(argument, "pipeline options that are no constant", "write {.stage = 2}");
       loop.stages = static_cast<std::int32_t>(result.Val.getStructField(0).getInt().getExtValue());
-      if (loop.stages < 1) refuse(argument, "a pipeline of " + std::to_string(loop.stages) + " stages", "use 1 or more");
+      if (loop.stages < 1)
+        refuse(argument, "a pipeline of " + std::to_string(loop.stages) + " stages", "use 1 or more");
     } else {
       bounds.push_back(argument);
     }
   }
   std::vector<Expr> values = operands(bounds);
   for (Expr& value : values) {
-    if (!value.type.is_scalar()) refuse(stmt->getRangeInit(), "loop bounds that are no integers", "give integers");
+    if (!value.type.is_scalar())
+      refuse(stmt->getRangeInit(), "loop bounds that are no integers", "give integers");
     value = convert(std::move(value), DType::Int64, where);
   }
   if (values.size() == 1) values.insert(values.begin(), int64(0, where));
   if (values.size() == 2) values.push_back(int64(1, where));
-  if (values.size() != 3) refuse(stmt->getRangeInit(), "loop bounds of this form", "write n, or first, last[, step]");
+  if (values.size() != 3)
+    refuse(stmt->getRangeInit(), "loop bounds of this form", "write n, or first, last[, step]");
   if (values[2].is_constant() && values[2].value.as_int64() == 0)
     refuse(stmt->getRangeInit(), "a step of 0: the loop would never end", "use a step above or below 0");
   loop.begin = std::move(values[0]);
@@ -254,7 +264,8 @@ void Walker::range_for(const clang::CXXForRangeStmt* stmt) {
   if (!dtype) refuse(element->getLocation(), "a loop variable that is no integer", "write auto");
   require_built(*dtype, element->getLocation());
   const std::string element_name = element->getNameAsString();
-  loop.variable = add_variable(element_name, Type::scalar(DType::Int64), VariableKind::Local, element->getLocation());
+  loop.variable =
+      add_variable(element_name, Type::scalar(DType::Int64), VariableKind::Local, element->getLocation());
   Expr value = convert(variable(loop.variable, element->getLocation()), *dtype, element->getLocation());
   if (may_modify(stmt->getBody(), element)) {
     // The body works on a copy: the loop counts on its own.

@@ -2,8 +2,8 @@
 //
 //   trilith-capture -o OUT.hpp [--depfile D] [--flags-file F] SOURCE [-- compiler flags]
 //
-// Exit code 0: written. 1: the source is refused; what is wrong is on stderr with file:line:column and a caret.
-// 2: wrong use. 3: a fault of our own.
+// Exit code 0: written. 1: the source is refused; what is wrong is on stderr with file:line:column and a
+// caret. 2: wrong use. 3: a fault of our own.
 #include "jit/capture/frontend.hpp"
 
 #include <llvm/Support/CrashRecoveryContext.h>
@@ -23,7 +23,8 @@ struct Options {
 };
 
 int usage() {
-  std::cerr << "usage: trilith-capture -o OUT.hpp [--depfile D] [--flags-file F] SOURCE [-- compiler flags]\n";
+  std::cerr
+      << "usage: trilith-capture -o OUT.hpp [--depfile D] [--flags-file F] SOURCE [-- compiler flags]\n";
   return 2;
 }
 

@@ -27,7 +27,8 @@ class WriteFinder : public clang::RecursiveASTVisitor<WriteFinder> {
     return true;
   }
   // A capture is no write; what the lambda does with it is seen in its body.
-  bool TraverseLambdaCapture(clang::LambdaExpr* lambda, const clang::LambdaCapture* capture, clang::Expr* init) {
+  bool TraverseLambdaCapture(clang::LambdaExpr* lambda, const clang::LambdaCapture* capture,
+                             clang::Expr* init) {
     if (!lambda->isInitCapture(capture)) return true;
     return RecursiveASTVisitor::TraverseLambdaCapture(lambda, capture, init);
   }

@@ -64,7 +64,9 @@ bool is_compound(clang::OverloadedOperatorKind kind) {
   }
 }
 
-int rank_of(codegen::DType dtype) { return static_cast<int>(dtype); }  // bool < integers < floats, as in DType
+int rank_of(codegen::DType dtype) {
+  return static_cast<int>(dtype);
+}  // bool < integers < floats, as in DType
 
 }  // namespace
 
@@ -84,12 +86,14 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
       value.type = Type::scalar(type.dtype);
     } else {
       value = expression(arguments[1]);
-      if (!value.type.is_scalar()) refuse(arguments[1], "pl::full of something that is no scalar", "give one value");
+      if (!value.type.is_scalar())
+        refuse(arguments[1], "pl::full of something that is no scalar", "give one value");
       if (value.is_constant())
         value.literal = true;
       else if (value.type.dtype != type.dtype)
-        refuse(arguments[1], "pl::full of a " + std::string(codegen::name_of(value.type.dtype)) + " in a tile of " +
-                                 std::string(codegen::name_of(type.dtype)),
+        refuse(arguments[1],
+               "pl::full of a " + std::string(codegen::name_of(value.type.dtype)) + " in a tile of " +
+                   std::string(codegen::name_of(type.dtype)),
                "convert it with pl::cast<" + std::string(codegen::cpp_name_of(type.dtype)) + ">(...)");
     }
     return make(Op::Full, type, {std::move(shape), std::move(value)}, where);
@@ -118,11 +122,14 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
         arguments.size() >= static_cast<std::size_t>(row.arity))
       return operation(*op, call, arguments.take_front(static_cast<std::size_t>(row.arity)));
   }
-  refuse(call, "'" + function->getQualifiedNameAsString() + "' cannot stand in an in-core kernel, or is not built yet",
-         "see the operations of the language reference, section 5");
+  refuse(
+      call,
+      "'" + function->getQualifiedNameAsString() + "' cannot stand in an in-core kernel, or is not built yet",
+      "see the operations of the language reference, section 5");
 }
 
-codegen::Expr Walker::operation(Op op, const clang::Expr* where, llvm::ArrayRef<const clang::Expr*> arguments) {
+codegen::Expr Walker::operation(Op op, const clang::Expr* where,
+                                llvm::ArrayRef<const clang::Expr*> arguments) {
   std::vector<Expr> values = operands(arguments);
   const Type type = type_of(where->getType(), where->getExprLoc());
   if (type.is_tile()) {
@@ -133,7 +140,8 @@ codegen::Expr Walker::operation(Op op, const clang::Expr* where, llvm::ArrayRef<
   return make(op, type, std::move(values), where->getExprLoc());
 }
 
-void Walker::check_beside_tile(const clang::Expr* argument, Expr& operand, const std::vector<Expr>& operands) {
+void Walker::check_beside_tile(const clang::Expr* argument, Expr& operand,
+                               const std::vector<Expr>& operands) {
   if (!operand.type.is_scalar()) return;
   if (operand.is_constant()) {
     operand.literal = true;
@@ -142,8 +150,9 @@ void Walker::check_beside_tile(const clang::Expr* argument, Expr& operand, const
   for (const Expr& other : operands) {
     if (!other.type.is_tile() || other.type.any_dtype || other.type.dtype == DType::Bool) continue;
     if (other.type.dtype == operand.type.dtype || operand.type.dtype == DType::Bool) return;
-    refuse(argument, "a run-time " + std::string(codegen::name_of(operand.type.dtype)) + " beside a tile of " +
-                         std::string(codegen::name_of(other.type.dtype)),
+    refuse(argument,
+           "a run-time " + std::string(codegen::name_of(operand.type.dtype)) + " beside a tile of " +
+               std::string(codegen::name_of(other.type.dtype)),
            "convert it with pl::cast<" + std::string(codegen::cpp_name_of(other.type.dtype)) + ">(...)");
   }
 }
@@ -164,8 +173,9 @@ void Walker::unify_scalars(Op op, const clang::Expr* where, llvm::ArrayRef<const
     if (operands[i].type.dtype == *wanted) continue;
     const bool narrows = codegen::is_floating(operands[i].type.dtype) && !codegen::is_floating(*wanted);
     if (!numbers_only && (!operands[i].is_constant() || narrows))
-      refuse(arguments[i], "a " + std::string(codegen::name_of(operands[i].type.dtype)) + " beside a scalar of " +
-                               std::string(codegen::name_of(*wanted)),
+      refuse(arguments[i],
+             "a " + std::string(codegen::name_of(operands[i].type.dtype)) + " beside a scalar of " +
+                 std::string(codegen::name_of(*wanted)),
              "convert it with pl::cast<" + std::string(codegen::cpp_name_of(*wanted)) + ">(...)");
     operands[i] = convert(std::move(operands[i]), *wanted, where->getExprLoc());
   }
@@ -174,7 +184,8 @@ void Walker::unify_scalars(Op op, const clang::Expr* where, llvm::ArrayRef<const
 codegen::Expr Walker::load(const clang::CallExpr* call) {
   const clang::SourceLocation where = call->getExprLoc();
   Expr tensor = expression(call->getArg(0));
-  if (!tensor.type.is_tensor()) refuse(call->getArg(0), "pl::load of something that is no tensor", "load a pl::Tensor");
+  if (!tensor.type.is_tensor())
+    refuse(call->getArg(0), "pl::load of something that is no tensor", "load a pl::Tensor");
   Expr offsets, shape;
   offsets.op = shape.op = Op::List;
   offsets.type.kind = shape.type.kind = TypeKind::List;
@@ -185,8 +196,8 @@ codegen::Expr Walker::load(const clang::CallExpr* call) {
     check_region(call->getArg(1), tensor, offsets);
     check_region(call->getArg(2), tensor, shape);
   }
-  return make(Op::Load, type_of(call->getType(), where), {std::move(tensor), std::move(offsets), std::move(shape)},
-              where);
+  return make(Op::Load, type_of(call->getType(), where),
+              {std::move(tensor), std::move(offsets), std::move(shape)}, where);
 }
 
 codegen::Expr Walker::store(const clang::CallExpr* call) {
@@ -196,14 +207,16 @@ codegen::Expr Walker::store(const clang::CallExpr* call) {
   const clang::Expr* target = call->getArg(has_offsets ? 2 : 1);
   Expr tile = expression(call->getArg(0));
   if (!tile.type.is_tile())
-    refuse(call->getArg(0), "pl::store of something that is no tile", "make a tile of it with pl::full<T>({1}, value)");
+    refuse(call->getArg(0), "pl::store of something that is no tile",
+           "make a tile of it with pl::full<T>({1}, value)");
   Expr offsets;
   offsets.op = Op::List;
   offsets.type.kind = TypeKind::List;
   offsets.location = location(where);
   if (has_offsets) offsets = index_list(call->getArg(1));
   Expr tensor = expression(target);
-  if (!tensor.type.is_tensor()) refuse(target, "pl::store to something that is no tensor", "store to a pl::Out parameter");
+  if (!tensor.type.is_tensor())
+    refuse(target, "pl::store to something that is no tensor", "store to a pl::Out parameter");
   if (meaning_of(target->getType(), context_).access == codegen::Access::In)
     refuse(target, "pl::store to a plain pl::Tensor, which is read-only",
            "declare the parameter pl::Out<...> or pl::InOut<...>");
@@ -219,10 +232,12 @@ codegen::Expr Walker::store(const clang::CallExpr* call) {
 void Walker::check_region(const clang::Expr* where, const Expr& tensor, const Expr& list) {
   // Two empty lists mean the whole tensor in the IR, so an empty one may stand for rank 0 alone.
   if (tensor.type.any_shape && list.operands.empty())
-    refuse(where, "empty offsets or shape for a tensor of any rank", "write pl::load(x) for the whole tensor");
+    refuse(where, "empty offsets or shape for a tensor of any rank",
+           "write pl::load(x) for the whole tensor");
   if (tensor.type.any_shape || list.operands.size() == tensor.type.shape.size()) return;
-  refuse(where, std::to_string(list.operands.size()) + " entries for a tensor of rank " +
-                    std::to_string(tensor.type.shape.size()),
+  refuse(where,
+         std::to_string(list.operands.size()) + " entries for a tensor of rank " +
+             std::to_string(tensor.type.shape.size()),
          "give one offset and one extent for each axis of the tensor");
 }
 
@@ -264,7 +279,8 @@ codegen::CastMode Walker::cast_mode(const clang::Expr* options) {
   const auto* record = options->getType()->getAsCXXRecordDecl();
   if (!is_pl_class(record, "CastOptions")) return codegen::CastMode::Rint;  // the source location
   clang::Expr::EvalResult result;
-  if (!value->EvaluateAsRValue(result, context_) || !result.Val.isStruct() || !result.Val.getStructField(0).isInt())
+  if (!value->EvaluateAsRValue(result, context_) || !result.Val.isStruct() ||
+      !result.Val.getStructField(0).isInt())
     refuse(options, "a cast mode that is no constant", "write {.mode = pl::CastMode::trunc}");
   const std::int64_t mode = result.Val.getStructField(0).getInt().getExtValue();
   const auto* enumeration = (*record->field_begin())->getType()->getAs<clang::EnumType>();
@@ -289,7 +305,8 @@ codegen::Expr Walker::pl_operator(const clang::CXXOperatorCallExpr* call) {
   if (kind == clang::OO_Subscript) {
     std::vector<Expr> parts = operands(arguments);
     if (!parts[0].type.is_tensor())
-      refuse(call, "an element of something that is no tensor", "a tile has no elements here; load the region you need");
+      refuse(call, "an element of something that is no tensor",
+             "a tile has no elements here; load the region you need");
     parts[1] = convert(std::move(parts[1]), DType::Int64, where);
     return make(Op::Index, type_of(call->getType(), where), std::move(parts), where);
   }
@@ -331,21 +348,23 @@ codegen::Expr Walker::pl_member(const clang::CXXMemberCallExpr* call) {
         std::int64_t axis = parts[1].value.as_int64();
         const auto rank = static_cast<std::int64_t>(of.shape.size());
         if (axis < -rank || axis >= rank)
-          refuse(call->getArg(0), "axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank),
+          refuse(call->getArg(0),
+                 "axis " + std::to_string(axis) + " of a tensor of rank " + std::to_string(rank),
                  "axes are 0 to rank - 1, or negative from the end");
         if (axis < 0) parts[1].value = codegen::Constant::of(axis + rank);
       }
       return make(Op::Dim, result, std::move(parts), where);
     }
-    if (name == "rank") return convert(make(Op::Rank, result, operands({object}), where), DType::Int32, where);
+    if (name == "rank")
+      return convert(make(Op::Rank, result, operands({object}), where), DType::Int32, where);
     if (name == "slice" && meaning.kind == Kind::Tensor) {
       Expr tensor = expression(object);
       Expr offsets = index_list(call->getArg(0));
       Expr shape = index_list(call->getArg(1));
       check_region(call->getArg(0), tensor, offsets);
       check_region(call->getArg(1), tensor, shape);
-      return make(Op::Slice, type_of(call->getType(), where), {std::move(tensor), std::move(offsets), std::move(shape)},
-                  where);
+      return make(Op::Slice, type_of(call->getType(), where),
+                  {std::move(tensor), std::move(offsets), std::move(shape)}, where);
     }
   }
   refuse(call, "the member function '" + name + "' in a kernel",

@@ -30,7 +30,8 @@ void Walker::statement(const clang::Stmt* stmt) {
     return;
   }
   if (llvm::isa<clang::NullStmt>(stmt)) return;
-  if (const auto* attributed = llvm::dyn_cast<clang::AttributedStmt>(stmt)) return statement(attributed->getSubStmt());
+  if (const auto* attributed = llvm::dyn_cast<clang::AttributedStmt>(stmt))
+    return statement(attributed->getSubStmt());
   if (const auto* returned = llvm::dyn_cast<clang::ReturnStmt>(stmt)) return return_statement(returned);
   if (const auto* branch = llvm::dyn_cast<clang::IfStmt>(stmt)) return if_statement(branch);
   if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(stmt)) return for_statement(loop);
@@ -53,29 +54,35 @@ void Walker::statement(const clang::Stmt* stmt) {
     emit(std::move(jump));
     return;
   }
-  if (llvm::isa<clang::GotoStmt>(stmt) || llvm::isa<clang::IndirectGotoStmt>(stmt) || llvm::isa<clang::LabelStmt>(stmt))
+  if (llvm::isa<clang::GotoStmt>(stmt) || llvm::isa<clang::IndirectGotoStmt>(stmt) ||
+      llvm::isa<clang::LabelStmt>(stmt))
     refuse(stmt->getBeginLoc(), "goto or a label in a kernel", "write a loop with break and continue");
   if (llvm::isa<clang::CXXTryStmt>(stmt))
-    refuse(stmt->getBeginLoc(), "try in a kernel: kernels throw nothing", "remove it; catch around the call of the kernel");
+    refuse(stmt->getBeginLoc(), "try in a kernel: kernels throw nothing",
+           "remove it; catch around the call of the kernel");
   if (llvm::isa<clang::AsmStmt>(stmt))
-    refuse(stmt->getBeginLoc(), "inline assembly in a kernel", "use pl::jit.incore_source for hand-written code");
+    refuse(stmt->getBeginLoc(), "inline assembly in a kernel",
+           "use pl::jit.incore_source for hand-written code");
   if (llvm::isa<clang::CoreturnStmt>(stmt) || llvm::isa<clang::CoroutineBodyStmt>(stmt))
     refuse(stmt->getBeginLoc(), "a coroutine as a kernel", "write an ordinary lambda");
   if (const auto* expression = llvm::dyn_cast<clang::Expr>(stmt)) return emit_effect(expression);
-  refuse(stmt->getBeginLoc(), std::string("this statement (clang: ") + stmt->getStmtClassName() +
-                                  ") is not part of the kernel language",
+  refuse(stmt->getBeginLoc(),
+         std::string("this statement (clang: ") + stmt->getStmtClassName() +
+             ") is not part of the kernel language",
          "see the language reference, section 4");
 }
 
 void Walker::declaration(const clang::Decl* decl) {
   if (llvm::isa<clang::StaticAssertDecl>(decl) || llvm::isa<clang::TypedefNameDecl>(decl) ||
       llvm::isa<clang::UsingDecl>(decl) || llvm::isa<clang::UsingDirectiveDecl>(decl) ||
-      llvm::isa<clang::UsingEnumDecl>(decl) || llvm::isa<clang::TagDecl>(decl) || llvm::isa<clang::EmptyDecl>(decl) ||
-      llvm::isa<clang::NamespaceAliasDecl>(decl) || llvm::isa<clang::FunctionDecl>(decl))
+      llvm::isa<clang::UsingEnumDecl>(decl) || llvm::isa<clang::TagDecl>(decl) ||
+      llvm::isa<clang::EmptyDecl>(decl) || llvm::isa<clang::NamespaceAliasDecl>(decl) ||
+      llvm::isa<clang::FunctionDecl>(decl))
     return;
   const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
   if (variable == nullptr)
-    refuse(decl->getLocation(), "this declaration is not part of the kernel language", "see the language reference, section 4");
+    refuse(decl->getLocation(), "this declaration is not part of the kernel language",
+           "see the language reference, section 4");
   local_variable(variable);
 }
 
@@ -92,7 +99,8 @@ void Walker::local_variable(const clang::VarDecl* declared) {
   // Compile-time values are folded where they are named, whatever their type.
   if (declared->isConstexpr()) return;
   if (const auto* decomposition = llvm::dyn_cast<clang::DecompositionDecl>(declared))
-    refuse(decomposition->getLocation(), "a structured binding in a kernel: not built yet", "declare the variables one by one");
+    refuse(decomposition->getLocation(), "a structured binding in a kernel: not built yet",
+           "declare the variables one by one");
   const Meaning meaning = meaning_of(type, context_);
   if (meaning.kind == Kind::Closure || meaning.kind == Kind::Helper) {
     bindings_[declared] = {{}, closure_value(init)};
@@ -103,7 +111,8 @@ void Walker::local_variable(const clang::VarDecl* declared) {
     return;
   }
   if (type->isPointerType())
-    refuse(where, "the pointer '" + name + "' in a kernel", "read and write memory with pl::load and pl::store");
+    refuse(where, "the pointer '" + name + "' in a kernel",
+           "read and write memory with pl::load and pl::store");
   if (type->isArrayType())
     refuse(where, "the array '" + name + "' in a kernel: not built yet, except constexpr arrays",
            "use a tile, separate scalars, or make the array constexpr");
@@ -115,14 +124,18 @@ void Walker::local_variable(const clang::VarDecl* declared) {
       return;
     }
     if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
-      refuse(where, "the reference '" + name + "' to something that is no local variable", "declare it by value");
+      refuse(where, "the reference '" + name + "' to something that is no local variable",
+             "declare it by value");
   }
   const auto* made = init == nullptr ? nullptr : llvm::dyn_cast<clang::CXXConstructExpr>(bare(init));
-  const bool empty = init == nullptr || (made != nullptr && made->getNumArgs() == 0 && !variable_type.is_scalar());
+  const bool empty =
+      init == nullptr || (made != nullptr && made->getNumArgs() == 0 && !variable_type.is_scalar());
   if (empty) {
-    if (variable_type.is_tensor()) refuse(where, "the tensor '" + name + "' without a value", "give it one: auto view = x;");
+    if (variable_type.is_tensor())
+      refuse(where, "the tensor '" + name + "' without a value", "give it one: auto view = x;");
     if (variable_type.is_scalar()) require_built(variable_type.dtype, where);
-    bindings_[declared] = {variable(add_variable(name, variable_type, VariableKind::Local, where), where), nullptr};
+    bindings_[declared] = {variable(add_variable(name, variable_type, VariableKind::Local, where), where),
+                           nullptr};
     return;
   }
   Expr value = expression(init);
@@ -167,16 +180,19 @@ void Walker::return_statement(const clang::ReturnStmt* stmt) {
     if (returned != nullptr && meaning_of(returned->getType(), context_).kind != Kind::Void) {
       Expr value = expression(returned);
       if (!value.type.is_tensor())
-        refuse(stmt, "a kernel that returns something that is no tensor", "store the result: y = pl::store(tile, y); return y;");
+        refuse(stmt, "a kernel that returns something that is no tensor",
+               "store the result: y = pl::store(tile, y); return y;");
       std::int32_t index = -1;
       for (std::size_t i = 0; i < kernel_.parameters.size(); ++i)
-        if (value.op == Op::Variable && value.variable == kernel_.parameters[i].variable) index = static_cast<std::int32_t>(i);
-      if (index < 0)
-        refuse(stmt, "a kernel that returns a view", "return the pl::Out parameter itself");
+        if (value.op == Op::Variable && value.variable == kernel_.parameters[i].variable)
+          index = static_cast<std::int32_t>(i);
+      if (index < 0) refuse(stmt, "a kernel that returns a view", "return the pl::Out parameter itself");
       if (kernel_.parameters[static_cast<std::size_t>(index)].access == codegen::Access::In)
-        refuse(stmt, "a kernel that returns a plain pl::Tensor", "return a pl::Out or pl::InOut parameter, or nothing");
+        refuse(stmt, "a kernel that returns a plain pl::Tensor",
+               "return a pl::Out or pl::InOut parameter, or nothing");
       if (kernel_.returned_parameter >= 0 && kernel_.returned_parameter != index)
-        refuse(stmt, "a kernel that returns different parameters", "return the same one everywhere, or nothing");
+        refuse(stmt, "a kernel that returns different parameters",
+               "return the same one everywhere, or nothing");
       kernel_.returned_parameter = index;
     } else if (returned != nullptr) {
       emit_effect(returned);
@@ -201,8 +217,7 @@ void Walker::return_statement(const clang::ReturnStmt* stmt) {
 void Walker::if_statement(const clang::IfStmt* stmt) {
   if (stmt->getInit() != nullptr) statement(stmt->getInit());
   if (stmt->isConstexpr() || stmt->isConsteval()) {
-    if (stmt->isConsteval())
-      refuse(stmt->getBeginLoc(), "if consteval in a kernel", "use if constexpr");
+    if (stmt->isConsteval()) refuse(stmt->getBeginLoc(), "if consteval in a kernel", "use if constexpr");
     if (const auto taken = stmt->getNondiscardedCase(context_)) {
       if (*taken != nullptr) statement(*taken);
       return;

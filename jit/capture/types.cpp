@@ -46,7 +46,8 @@ bool is_in_pl(const clang::Decl* declaration) {
 }
 
 bool is_pl_class(const clang::CXXRecordDecl* record, llvm::StringRef name) {
-  return record != nullptr && record->getIdentifier() != nullptr && record->getName() == name && is_in_pl(record);
+  return record != nullptr && record->getIdentifier() != nullptr && record->getName() == name &&
+         is_in_pl(record);
 }
 
 namespace {
@@ -62,7 +63,8 @@ const clang::ClassTemplateSpecializationDecl* tensor_base(const clang::CXXRecord
 }
 
 /// The element type of a pl class template whose first argument is a type; void becomes `any_dtype`.
-void element_type(const clang::ClassTemplateSpecializationDecl* record, clang::ASTContext& context, Meaning& meaning) {
+void element_type(const clang::ClassTemplateSpecializationDecl* record, clang::ASTContext& context,
+                  Meaning& meaning) {
   const clang::TemplateArgument& argument = record->getTemplateArgs()[0];
   if (argument.getKind() != clang::TemplateArgument::Type) return;
   if (argument.getAsType()->isVoidType()) {
@@ -165,8 +167,9 @@ codegen::Type Walker::type_of(clang::QualType type, clang::SourceLocation where)
   const Meaning meaning = meaning_of(type, context_);
   if (meaning.kind == Kind::Other || meaning.kind == Kind::Closure || meaning.kind == Kind::Helper ||
       meaning.kind == Kind::Kernel || meaning.kind == Kind::Dynamic)
-    refuse(where, "the type '" + type.getUnqualifiedType().getAsString(context_.getPrintingPolicy()) +
-                      "' is no type of the kernel language",
+    refuse(where,
+           "the type '" + type.getUnqualifiedType().getAsString(context_.getPrintingPolicy()) +
+               "' is no type of the kernel language",
            "use pl::Tile, pl::Tensor, pl::Scalar, bool, int, std::int64_t, float or double");
   return type_of(meaning, where);
 }
@@ -197,7 +200,8 @@ codegen::Type Walker::type_of(const Meaning& meaning, clang::SourceLocation wher
     if (dim.getKind() == clang::TemplateArgument::Integral) {
       const std::int64_t extent = dim.getAsIntegral().getExtValue();
       if (extent < 0)
-        refuse(where, "an extent of " + std::to_string(extent) + " in a tensor type", "extents are 0 or more");
+        refuse(where, "an extent of " + std::to_string(extent) + " in a tensor type",
+               "extents are 0 or more");
       type.shape.push_back({extent, codegen::no_variable});
       continue;
     }
@@ -222,8 +226,9 @@ std::string Walker::dynamic_name(const clang::APValue& value) {
   const clang::APValue& characters = value.getStructField(0);
   if (!characters.isArray()) return name;
   for (unsigned i = 0; i < characters.getArraySize(); ++i) {
-    const clang::APValue& character = i < characters.getArrayInitializedElts() ? characters.getArrayInitializedElt(i)
-                                                                               : characters.getArrayFiller();
+    const clang::APValue& character = i < characters.getArrayInitializedElts()
+                                          ? characters.getArrayInitializedElt(i)
+                                          : characters.getArrayFiller();
     if (!character.isInt() || character.getInt() == 0) break;
     name.push_back(static_cast<char>(character.getInt().getExtValue()));
   }

@@ -8,7 +8,8 @@ namespace trilith::capture {
 
 using codegen::VariableKind;
 
-void refuse(clang::ASTContext& context, clang::SourceRange range, const std::string& what, const std::string& mend) {
+void refuse(clang::ASTContext& context, clang::SourceRange range, const std::string& what,
+            const std::string& mend) {
   clang::DiagnosticsEngine& diagnostics = context.getDiagnostics();
   const unsigned error = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0");
   const unsigned note = diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Note, "to mend it: %0");
@@ -39,7 +40,8 @@ codegen::Kernel Walker::walk() {
   if (call_operator_->isVariadic())
     refuse(call_operator_->getLocation(), "a kernel with C variadic arguments", "give it named parameters");
   if (!call_operator_->isConst() && !call_operator_->isStatic())
-    refuse(call_operator_->getLocation(), "a 'mutable' kernel lambda: what it would keep between calls is lost",
+    refuse(call_operator_->getLocation(),
+           "a 'mutable' kernel lambda: what it would keep between calls is lost",
            "remove 'mutable'; copy the captured value into a local variable");
   current_ = &kernel_.body;
   bind_parameters();
@@ -54,8 +56,9 @@ void Walker::bind_parameters() {
     const clang::SourceLocation where = parameter->getLocation();
     const std::string given = parameter->getType().getAsString(context_.getPrintingPolicy());
     if (parameter->getType()->isReferenceType() || parameter->getType()->isPointerType())
-      refuse(where, "the kernel parameter '" + parameter->getNameAsString() + "' of type '" + given +
-                        "': arguments are passed by value",
+      refuse(where,
+             "the kernel parameter '" + parameter->getNameAsString() + "' of type '" + given +
+                 "': arguments are passed by value",
              "write pl::Tensor<...>, pl::Out<pl::Tensor<...>>, pl::Scalar<...> or pl::Const<...>, by value");
     const Meaning meaning = meaning_of(parameter->getType(), context_);
     if (meaning.kind != Kind::Scalar && meaning.kind != Kind::Tensor)
@@ -64,11 +67,13 @@ void Walker::bind_parameters() {
     if (meaning.kind == Kind::Scalar) require_built(meaning.dtype, where);
     std::string name = parameter->getNameAsString();
     if (name.empty()) name = "unnamed" + std::to_string(kernel_.parameters.size());
-    const codegen::VariableId id = add_variable(name, type_of(meaning, where), VariableKind::Parameter, where);
+    const codegen::VariableId id =
+        add_variable(name, type_of(meaning, where), VariableKind::Parameter, where);
     kernel_.parameters.push_back({id, meaning.access, meaning.specialised});
     bindings_[parameter] = {variable(id, where), nullptr};
     if (meaning.kind == Kind::Scalar && may_modify(call_operator_->getBody(), parameter)) {
-      const codegen::VariableId copy = add_variable(name, type_of(meaning, where), VariableKind::Local, where);
+      const codegen::VariableId copy =
+          add_variable(name, type_of(meaning, where), VariableKind::Local, where);
       emit_assign(copy, variable(id, where), where);
       bindings_[parameter] = {variable(copy, where), nullptr};
     }
@@ -77,7 +82,8 @@ void Walker::bind_parameters() {
 
 void Walker::bind_captures() {
   const clang::CXXRecordDecl* closure = site_.closure;
-  kernel_.closure_size = static_cast<std::uint32_t>(context_.getASTRecordLayout(closure).getSize().getQuantity());
+  kernel_.closure_size =
+      static_cast<std::uint32_t>(context_.getASTRecordLayout(closure).getSize().getQuantity());
   auto field = closure->field_begin();
   for (const clang::LambdaCapture& capture : closure->captures()) {
     const clang::ValueDecl* captured = capture.getCapturedVar();
@@ -87,19 +93,20 @@ void Walker::bind_captures() {
   }
 }
 
-void Walker::bind_captured_field(const clang::ValueDecl* captured, const clang::FieldDecl* field, std::uint64_t base,
-                                 clang::SourceLocation where) {
+void Walker::bind_captured_field(const clang::ValueDecl* captured, const clang::FieldDecl* field,
+                                 std::uint64_t base, clang::SourceLocation where) {
   const std::uint64_t offset = base + context_.getFieldOffset(field) / 8;
   const Meaning meaning = meaning_of(field->getType(), context_);
   if (meaning.kind == Kind::Scalar) {
     require_built(meaning.dtype, where);
-    const codegen::VariableId id =
-        add_variable(captured->getNameAsString(), type_of(meaning, where), VariableKind::Capture, captured->getLocation());
+    const codegen::VariableId id = add_variable(captured->getNameAsString(), type_of(meaning, where),
+                                                VariableKind::Capture, captured->getLocation());
     kernel_.captures.push_back({id, static_cast<std::uint32_t>(offset)});
     bindings_[captured] = {variable(id, where), nullptr};
     return;
   }
-  // A helper or lambda: its own captures lie inside the field. pl::jit.inline_ keeps the lambda as first member.
+  // A helper or lambda: its own captures lie inside the field. pl::jit.inline_ keeps the lambda as first
+  // member.
   auto value = std::make_shared<ClosureValue>();
   value->record = meaning.closure;
   std::uint64_t inner_base = offset;

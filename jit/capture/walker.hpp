@@ -1,7 +1,7 @@
 // jit/capture/walker.hpp -- private: the walk from one type-checked lambda to one codegen::Kernel.
 //
-// A Walker lives for one kernel. Scalars, tiles, tensor views and index lists become codegen::Expr; what has an
-// effect is emitted as a statement in front of the expression that uses it; closures and helpers exist at
+// A Walker lives for one kernel. Scalars, tiles, tensor views and index lists become codegen::Expr; what has
+// an effect is emitted as a statement in front of the expression that uses it; closures and helpers exist at
 // capture time only and are inlined. Whatever is not understood is refused: never skipped.
 #pragma once
 
@@ -28,8 +28,7 @@ struct Refused {};
 struct Site {
   const clang::CXXMemberCallExpr* call = nullptr;
   const clang::CXXRecordDecl* closure = nullptr;
-  std::string name;                         ///< of the variable that is initialised
-
+  std::string name;  ///< of the variable that is initialised
 };
 
 /// Reports an error with a caret, and a note that says how to mend it; then throws Refused.
@@ -62,10 +61,6 @@ struct Meaning {
 /// True when `body` may change `variable`, or keep a reference through which it could.
 [[nodiscard]] bool may_modify(const clang::Stmt* body, const clang::ValueDecl* variable);
 
-// --- closure.cpp
-/// Refuses a lambda whose captures g++ and clang may lay out differently, or that has captures we cannot read.
-void check_closure_layout(const Site& site, clang::ASTContext& context);
-
 /// A lambda object inside a kernel: its by-copy captures were given variables when it was made.
 struct Binding;
 struct ClosureValue {
@@ -93,10 +88,11 @@ class Walker {
   // --- walker.cpp: parameters, captures, variables, locations
   void bind_parameters();
   void bind_captures();
-  void bind_captured_field(const clang::ValueDecl* variable, const clang::FieldDecl* field, std::uint64_t base,
-                           clang::SourceLocation where);
+  void bind_captured_field(const clang::ValueDecl* variable, const clang::FieldDecl* field,
+                           std::uint64_t base, clang::SourceLocation where);
   [[noreturn]] void refuse(const clang::Stmt* where, const std::string& what, const std::string& mend) const;
-  [[noreturn]] void refuse(clang::SourceLocation where, const std::string& what, const std::string& mend) const;
+  [[noreturn]] void refuse(clang::SourceLocation where, const std::string& what,
+                           const std::string& mend) const;
   [[nodiscard]] codegen::SourceLocation location(clang::SourceLocation where);
   codegen::VariableId add_variable(std::string name, codegen::Type type, codegen::VariableKind kind,
                                    clang::SourceLocation where);
@@ -124,7 +120,8 @@ class Walker {
   void loop_body(Statement& loop, const clang::Stmt* body);
   /// While (condition), where evaluating the condition may need statements of its own.
   void general_loop(clang::SourceLocation where, const clang::VarDecl* condition_variable,
-                    const clang::Expr* condition, const clang::Stmt* body, const clang::Expr* step, bool body_first);
+                    const clang::Expr* condition, const clang::Stmt* body, const clang::Expr* step,
+                    bool body_first);
   void emit(Statement statement) { current_->push_back(std::move(statement)); }
   void emit_assign(codegen::VariableId variable, Expr value, clang::SourceLocation where);
   void emit_effect(const clang::Expr* expression);
@@ -137,13 +134,14 @@ class Walker {
   [[nodiscard]] Expr name_expression(const clang::DeclRefExpr* name);
   [[nodiscard]] Expr unary(const clang::UnaryOperator* op);
   [[nodiscard]] Expr binary(const clang::BinaryOperator* op);
-  [[nodiscard]] Expr short_circuit(const clang::Expr* where, const clang::Expr* left, const clang::Expr* right,
-                                   bool is_and);
+  [[nodiscard]] Expr short_circuit(const clang::Expr* where, const clang::Expr* left,
+                                   const clang::Expr* right, bool is_and);
   [[nodiscard]] Expr conditional(const clang::AbstractConditionalOperator* op);
   [[nodiscard]] Expr compound_assignment(const clang::CompoundAssignOperator* op);
   [[nodiscard]] Expr assign(const clang::Expr* target, Expr value, clang::SourceLocation where);
   [[nodiscard]] Expr construct(const clang::CXXConstructExpr* construct);
-  [[nodiscard]] Expr table_element(const clang::Expr* where, const clang::Expr* table, const clang::Expr* index);
+  [[nodiscard]] Expr table_element(const clang::Expr* where, const clang::Expr* table,
+                                   const clang::Expr* index);
   [[nodiscard]] Expr condition(const clang::Expr* expression);
   /// Operands from left to right; what an earlier one read is kept when a later one has effects.
   [[nodiscard]] std::vector<Expr> operands(llvm::ArrayRef<const clang::Expr*> expressions);
@@ -171,22 +169,25 @@ class Walker {
   [[nodiscard]] Expr index_list(const clang::Expr* expression);
   void check_region(const clang::Expr* where, const Expr& tensor, const Expr& list);
   [[nodiscard]] codegen::CastMode cast_mode(const clang::Expr* options);
-  [[nodiscard]] std::optional<Expr> math_function(const clang::CallExpr* call, const clang::FunctionDecl* function);
+  [[nodiscard]] std::optional<Expr> math_function(const clang::CallExpr* call,
+                                                  const clang::FunctionDecl* function);
 
   // --- inlining.cpp
   struct Frame {
     const clang::FunctionDecl* function = nullptr;
     std::int32_t block = 0;
     codegen::VariableId result = codegen::no_variable;
-    std::optional<Expr> direct;           ///< the value of the only, last return
+    std::optional<Expr> direct;  ///< the value of the only, last return
     const clang::ReturnStmt* last_return = nullptr;
   };
   [[nodiscard]] Expr inline_call(const clang::Expr* where, const clang::FunctionDecl* function,
                                  llvm::ArrayRef<const clang::Expr*> arguments,
                                  const std::shared_ptr<ClosureValue>& closure);
-  void bind_argument(const clang::ParmVarDecl* parameter, const clang::Expr* argument, const clang::Stmt* body);
+  void bind_argument(const clang::ParmVarDecl* parameter, const clang::Expr* argument,
+                     const clang::Stmt* body);
   [[nodiscard]] std::shared_ptr<ClosureValue> closure_value(const clang::Expr* expression);
-  [[nodiscard]] const clang::FunctionDecl* helper_target(const clang::CallExpr* call, const clang::CXXRecordDecl* closure);
+  [[nodiscard]] const clang::FunctionDecl* helper_target(const clang::CallExpr* call,
+                                                         const clang::CXXRecordDecl* closure);
 
   clang::ASTContext& context_;
   const Site& site_;

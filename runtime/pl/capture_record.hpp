@@ -1,7 +1,7 @@
 // runtime/pl/capture_record.hpp -- how the runtime finds the captured IR of a lambda.
 //
-// `trilith_capture(<target> SOURCES file.cpp)` in CMake force-includes a generated header into file.cpp, which
-// defines TRILITH_CAPTURE_UNIT. Thread-safety: everything here is constant.
+// `trilith_capture(<target> SOURCES file.cpp)` in CMake force-includes a generated header into file.cpp,
+// which defines TRILITH_CAPTURE_UNIT. Thread-safety: everything here is constant.
 #pragma once
 
 #include "pl/capture_unit.hpp"
@@ -24,14 +24,15 @@ namespace {
 }  // namespace
 #endif
 
-/// The record of the kernel made at `location` from a closure of type `closure`: by file and line, then column,
-/// then type name. `parameters`: of a generic lambda, the types its call operator is called with.
+/// The record of the kernel made at `location` from a closure of type `closure`: by file and line, then
+/// column, then type name. `parameters`: of a generic lambda, the types its call operator is called with.
 /// Throws CaptureError where there is none (not captured: the message says how), or where several remain.
 [[nodiscard]] const CaptureRecord& find_capture(const CaptureUnit* unit, const std::source_location& location,
                                                 const std::type_info& closure,
                                                 std::span<const std::type_info* const> parameters = {});
 /// The same without an exception: null where nothing, or no single record, fits.
-[[nodiscard]] const CaptureRecord* try_find_capture(const CaptureUnit* unit, const std::source_location& location,
+[[nodiscard]] const CaptureRecord* try_find_capture(const CaptureUnit* unit,
+                                                    const std::source_location& location,
                                                     const std::type_info& closure,
                                                     std::span<const std::type_info* const> parameters = {});
 /// True when the kernel at `location` is a generic lambda: its parameter types choose the record.

@@ -13,6 +13,7 @@ add_executable(trilith-capture IMPORTED)
 set_target_properties(trilith-capture PROPERTIES IMPORTED_LOCATION "@TOOL@")
 include(@ROOT@/jit/capture/trilith_capture.cmake)
 add_library(language INTERFACE)
+target_compile_features(language INTERFACE cxx_std_20)
 target_include_directories(language INTERFACE @ROOT@ @ROOT@/runtime)
 target_compile_options(language INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-math-errno> -fno-such-gcc-only-thing=1)
 set(TILE 8 CACHE STRING "")
@@ -50,8 +51,10 @@ struct Project {
 
   explicit Project(std::string with) : compiler(std::move(with)) {
     std::string text = project;
-    for (const auto& [mark, value] : {std::pair<std::string, std::string>{"@TOOL@", TRILITH_CAPTURE_TOOL}, {"@ROOT@", TRILITH_SOURCE_DIR}})
-      for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark)) text.replace(at, mark.size(), value);
+    for (const auto& [mark, value] : {std::pair<std::string, std::string>{"@TOOL@", TRILITH_CAPTURE_TOOL},
+                                      {"@ROOT@", TRILITH_SOURCE_DIR}})
+      for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark))
+        text.replace(at, mark.size(), value);
     // g++ refuses flags it does not know, clang is the one that must not see g++'s.
     const std::string unknown = " -fno-such-gcc-only-thing=1";
     text.replace(text.find(unknown), unknown.size(), compiler == "g++" ? " -fno-tree-vrp -fipa-pta" : "");
@@ -59,15 +62,17 @@ struct Project {
     write(scratch.path / "jit.hpp", jit);
     write(scratch.path / "size.hpp", "constexpr int size = 3;\n");
     write(scratch.path / "kernels.cpp",
-          "#include \"jit.hpp\"\n#include \"size.hpp\"\nstatic auto in_library = pl::jit.incore([](pl::Scalar<int> n) {\n"
+          "#include \"jit.hpp\"\n#include \"size.hpp\"\nstatic auto in_library = "
+          "pl::jit.incore([](pl::Scalar<int> n) {\n"
           "  int m = n;\n  for (int i = 0; i < TILE; ++i) m = m * size + TILE;\n});\n"
           "void use() { auto in_function = pl::jit.incore([](pl::Scalar<int>) {}); (void)in_function; }\n");
     write(scratch.path / "main.cpp",
-          "#include \"jit.hpp\"\nvoid use();\nauto in_program = pl::jit.incore([](pl::Scalar<float>) {});\nint main() { use(); }\n");
+          "#include \"jit.hpp\"\nvoid use();\nauto in_program = pl::jit.incore([](pl::Scalar<float>) "
+          "{});\nint main() { use(); }\n");
   }
   Run configure(const std::string& more = "") const {
-    return run("cmake -S " + scratch.path.string() + " -B " + (scratch.path / "build").string() + " -G Ninja -DCMAKE_CXX_COMPILER=" + compiler +
-               " -DCMAKE_BUILD_TYPE=Debug " + more);
+    return run("cmake -S " + scratch.path.string() + " -B " + (scratch.path / "build").string() +
+               " -G Ninja -DCMAKE_CXX_COMPILER=" + compiler + " -DCMAKE_BUILD_TYPE=Debug " + more);
   }
   Run build() const { return run("cmake --build " + (scratch.path / "build").string() + " -v"); }
   Run program() const { return run((scratch.path / "build" / "program").string()); }
@@ -115,10 +120,11 @@ TEST_CASE("only what an edit reaches is captured again") {
   SUBCASE("a refused kernel stops the build at the user's line, and a mended one goes on") {
     const std::string good = read(user.scratch.path / "main.cpp");
     write(user.scratch.path / "main.cpp",
-          "#include \"jit.hpp\"\nvoid use();\nauto in_program = pl::jit.incore([](pl::Scalar<float>) { goto end; end:; });\nint main() { use(); }\n");
+          "#include \"jit.hpp\"\nvoid use();\nauto in_program = pl::jit.incore([](pl::Scalar<float>) { goto "
+          "end; end:; });\nint main() { use(); }\n");
     built = user.build();
     CHECK(built.exit_code != 0);
-    CHECK(built.output.find("main.cpp:3:60: error: goto") != std::string::npos);
+    CHECK(built.output.find("main.cpp:3:58: error: goto") != std::string::npos);
     write(user.scratch.path / "main.cpp", good);
     CHECK(user.build().exit_code == 0);
     CHECK(user.program().output == first.output);

@@ -40,13 +40,15 @@ TEST_CASE("every captured kernel keeps the rules of the IR and survives its JSON
 }
 
 TEST_CASE("captured: a kernel in a header") {
-  CHECK(body("kernel_in_header") == R"(kernel kernel_in_header(x: in tensor<float>[...], y: out tensor<float>[...])
+  CHECK(body("kernel_in_header") ==
+        R"(kernel kernel_in_header(x: in tensor<float>[...], y: out tensor<float>[...])
   store y = load x * 2
 )");
 }
 
 TEST_CASE("captured: named operations, load and store with offsets, a returned Out") {
-  CHECK(body("scale") == R"(kernel scale(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4], rank: scalar<int32>)
+  CHECK(body("scale") ==
+        R"(kernel scale(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4], rank: scalar<int32>)
   tile = load x[0, 0 : 8, 4]
   factor = cast<float>(rank)
   scaled = tile * factor
@@ -56,7 +58,8 @@ TEST_CASE("captured: named operations, load and store with offsets, a returned O
 }
 
 TEST_CASE("captured: operators, literals beside tiles, compound assignment") {
-  CHECK(body("operators") == R"(kernel operators(x: in tensor<float>[...], y: out tensor<float>[...], s: scalar<float>)
+  CHECK(body("operators") ==
+        R"(kernel operators(x: in tensor<float>[...], y: out tensor<float>[...], s: scalar<float>)
   t = neg(load x) * s + 0.1 - 2
   t = t / 3.0f
   m = t > 0.0f && logical_not(t == 1.0f)
@@ -74,7 +77,8 @@ TEST_CASE("captured: counted for loops become For, their int counter the int64 o
 }
 
 TEST_CASE("captured: every kind of range, and a loop variable the body changes") {
-  CHECK(body("ranges") == R"(kernel ranges(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4], n: scalar<int32>)
+  CHECK(body("ranges") ==
+        R"(kernel ranges(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4], n: scalar<int32>)
   sum = full<float>([1, 4], 0.0f)
   for i in 0 .. cast<int64>(n)
     sum = sum + load x[i, 0 : 1, 4]
@@ -90,7 +94,8 @@ TEST_CASE("captured: every kind of range, and a loop variable the body changes")
 }
 
 TEST_CASE("captured: if, while, do, switch with fall through, break, continue, early return, ?:") {
-  CHECK(body("control") == R"(kernel control(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4], n: scalar<int32>)
+  CHECK(body("control") ==
+        R"(kernel control(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4], n: scalar<int32>)
   t = load x
   k = n
   if k < 0
@@ -131,7 +136,8 @@ TEST_CASE("captured: if, while, do, switch with fall through, break, continue, e
 }
 
 TEST_CASE("captured: lambdas, functions and pl::jit.inline_ helpers become part of the kernel") {
-  CHECK(body("helpers") == R"(kernel helpers(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4], n: scalar<int32>)
+  CHECK(body("helpers") ==
+        R"(kernel helpers(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4], n: scalar<int32>)
   t = load x
   a = t + t
   a.2 = a
@@ -162,7 +168,8 @@ TEST_CASE("captured: constexpr locals, functions, array elements and macros hold
 }
 
 TEST_CASE("captured: x[r] and slice are views, also as local variables") {
-  CHECK(body("views") == R"(kernel views(x: in tensor<float>[N, 8, 4], y: out tensor<float>[N, 8, 4], r: scalar<int32>)
+  CHECK(body("views") ==
+        R"(kernel views(x: in tensor<float>[N, 8, 4], y: out tensor<float>[N, 8, 4], r: scalar<int32>)
   row = x[cast<int64>(r)]
   part = row.slice[0, 0 : 4, 4]
   t = load part + load x[0][0, 0 : 4, 4]
@@ -178,13 +185,15 @@ TEST_CASE("captured: dtype-erased tensors") {
 }
 
 TEST_CASE("captured: pl::Const parameters and run-time extents") {
-  CHECK(body("specialised") == R"(kernel specialised(x: in tensor<float>[...], y: out tensor<float>[...], rows: const scalar<int32>)
+  CHECK(body("specialised") ==
+        R"(kernel specialised(x: in tensor<float>[...], y: out tensor<float>[...], rows: const scalar<int32>)
   store y[0, 0] = load x[0, 0 : cast<int64>(rows), dim(x, 1)]
 )");
 }
 
 TEST_CASE("captured: C++ arithmetic on scalars, its conversions and ++") {
-  CHECK(body("scalars") == R"(kernel scalars(y: out tensor<int32>[1], a: scalar<int32>, f: scalar<float>, flag: scalar<bool>)
+  CHECK(body("scalars") ==
+        R"(kernel scalars(y: out tensor<int32>[1], a: scalar<int32>, f: scalar<float>, flag: scalar<bool>)
   b = a * 3 % 5
   b = b << 2
   b = b + cast<int32, trunc>(f * 2.0f)
@@ -199,7 +208,9 @@ TEST_CASE("captured: C++ arithmetic on scalars, its conversions and ++") {
 }
 
 TEST_CASE("captured: captured values, in the order of the closure") {
-  CHECK(body("captures") == R"(kernel captures(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4]) captures (extra: scalar<float>, factor: scalar<float>, flag: scalar<bool>, mode: scalar<int32>, count: scalar<int32>)
+  CHECK(
+      body("captures") ==
+      R"(kernel captures(x: in tensor<float>[8, 4], y: out tensor<float>[8, 4]) captures (extra: scalar<float>, factor: scalar<float>, flag: scalar<bool>, mode: scalar<int32>, count: scalar<int32>)
   t = load x * factor + extra
   if flag ? mode == 1 : false
     for i in 0 .. cast<int64>(count)

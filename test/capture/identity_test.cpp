@@ -41,7 +41,8 @@ void check_compiler(const std::string& compiler) {
   write(scratch.path / "capture.hpp", trilith::capture::header_text(file, kernels.kernels));
   std::string command = compiler + " -w -include " + (scratch.path / "capture.hpp").string();
   for (const std::string& flag : flags()) command += " " + flag;
-  command += " " + file + " " + TRILITH_SOURCE_DIR + "/runtime/capture_lookup.cpp -o " + (scratch.path / "program").string();
+  command += " " + file + " " + TRILITH_SOURCE_DIR + "/runtime/capture_lookup.cpp -o " +
+             (scratch.path / "program").string();
   const Run built = run(command);
   INFO(built.output);
   REQUIRE(built.exit_code == 0);
@@ -56,6 +57,12 @@ void check_compiler(const std::string& compiler) {
     std::string name, index, hex;
     std::size_t size = 0;
     words >> name >> index >> size >> hex;
+    // Two kernels of one macro expansion in an ordinary function: clang's names tell nothing, so none is
+    // chosen.
+    if (compiler != "g++" && (name == "main_one" || name == "main_two")) {
+      CHECK(index == "none");
+      continue;
+    }
     REQUIRE(index != "none");
     const auto& kernel = kernels.kernels.at(std::stoul(index)).kernel;
     CHECK(kernel.name == name);
@@ -64,7 +71,8 @@ void check_compiler(const std::string& compiler) {
     std::vector<double> values;
     for (double value = 0; words >> value;) values.push_back(value);
     REQUIRE(values.size() == kernel.captures.size());
-    for (std::size_t i = 0; i < values.size(); ++i) CHECK(field(kernel, kernel.captures[i], closure) == values[i]);
+    for (std::size_t i = 0; i < values.size(); ++i)
+      CHECK(field(kernel, kernel.captures[i], closure) == values[i]);
   }
   CHECK(count == 26);
 }

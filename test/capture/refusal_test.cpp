@@ -21,7 +21,8 @@ TEST_CASE("every kernel the language does not cover is refused where it stands, 
     const std::string text = line.substr(at + mark.size());
     std::string got;
     for (const auto& diagnostic : refused.report.diagnostics)
-      if (diagnostic.severity == trilith::capture::Diagnostic::Severity::Error && diagnostic.location.line == number)
+      if (diagnostic.severity == trilith::capture::Diagnostic::Severity::Error &&
+          diagnostic.location.line == number)
         got += diagnostic.message + "\n";
     INFO("line " << number << ": " << line);
     INFO("got: " << got);
@@ -53,17 +54,23 @@ TEST_CASE("broken and strange sources end in a diagnostic, never in a crash of t
       "auto k = pl::jit.incore(",
       "auto k = pl::jit.incore([n, n](Matrix x, Output y) {});",
       "auto k = pl::jit.incore(3);",
-      "auto k = pl::jit.incore([n = 0](Matrix x, Output y) mutable { y = pl::store(pl::load(x) * ++n, y); });",
+      "auto k = pl::jit.incore([n = 0](Matrix x, Output y) mutable { y = pl::store(pl::load(x) * ++n, y); "
+      "});",
       "void f() { auto k = pl::jit.incore([m = [n = missing] { return n; }](Matrix x, Output y) {}); }",
-      "auto k = pl::jit.incore([](Matrix x, Output y) { y = pl::store(pl::load(x) * pl::zeros<int>({8, 4}), y); });",
+      "auto k = pl::jit.incore([](Matrix x, Output y) { y = pl::store(pl::load(x) * pl::zeros<int>({8, 4}), "
+      "y); });",
       "auto k = pl::jit.incore([](Matrix x, Matrix y) { pl::store(pl::load(x), y); });",
-      "template <class T> struct S { static auto k() { return pl::jit.incore([](T x) { return x.nothing; }); } }; auto k = S<Matrix>::k();",
+      "template <class T> struct S { static auto k() { return pl::jit.incore([](T x) { return x.nothing; }); "
+      "} }; auto k = S<Matrix>::k();",
   };
   int number = 0;
   for (const std::string& snippet : snippets) {
     const auto file = scratch.path / ("snippet" + std::to_string(number++) + ".cpp");
-    write(file, "#include <pl/pl.hpp>\nusing Matrix = pl::Tensor<float, 8, 4>;\nusing Output = pl::Out<Matrix>;\n" + snippet + "\n");
-    std::string command = std::string(TRILITH_CAPTURE_TOOL) + " -o " + (scratch.path / "out.hpp").string() + " " + file.string() + " --";
+    write(file,
+          "#include <pl/pl.hpp>\nusing Matrix = pl::Tensor<float, 8, 4>;\nusing Output = pl::Out<Matrix>;\n" +
+              snippet + "\n");
+    std::string command = std::string(TRILITH_CAPTURE_TOOL) + " -o " + (scratch.path / "out.hpp").string() +
+                          " " + file.string() + " --";
     for (const std::string& flag : flags()) command += " " + flag;
     const Run result = run(command);
     INFO(snippet << "\n" << result.output);

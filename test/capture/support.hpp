@@ -47,7 +47,8 @@ struct Captured {
 inline const Captured& captured(const std::string& name, const std::vector<std::string>& more = {}) {
   static std::map<std::pair<std::string, std::vector<std::string>>, Captured> all;
   const auto [entry, added] = all.try_emplace({name, more});
-  if (added) entry->second.kernels = trilith::capture::capture(source(name), flags(more), entry->second.report);
+  if (added)
+    entry->second.kernels = trilith::capture::capture(source(name), flags(more), entry->second.report);
   return entry->second;
 }
 

@@ -28,7 +28,7 @@ class Jit {
       hex += digits;
     }
     const std::string index = record == nullptr ? "none" : std::to_string(record - unit->records);
-    std::printf("%s %s %zu %s %s\n", record == nullptr ? where.file_name() : expected.name.c_str(), index.c_str(),
+    std::printf("%s %s %zu %s %s\n", expected.name.c_str(), index.c_str(),
                 sizeof(F), hex.c_str(), expected.values.c_str());
     return 0;
   }
@@ -107,7 +107,7 @@ int main() {
   Plain plain = two;
 
   expect("none_captured");
-  auto none_captured = pl::jit.incore([](pl::Scalar<int>) { (void)constant; });
+  auto none_captured = pl::jit.incore([](pl::Scalar<int>) { (void)(constant + 1); });
   expect("explicit_all", "1 -3 1.5 0.10000000000000001 1099511627776 5 2");
   auto explicit_all = pl::jit.incore([b, i, f, d, wide, color, plain](pl::Scalar<int>) {
     (void)(i + f + d + wide + b + static_cast<int>(color) + plain);
