@@ -202,6 +202,12 @@ std::vector<EntryFile> DiskCache::list() const {
   return entries;
 }
 
+std::vector<std::string> DiskCache::headers() const {
+  std::vector<std::string> paths;
+  for (const Aged& file : files_below(root_ + "/headers", ".pch")) paths.push_back(file.path);
+  return paths;
+}
+
 std::string DiskCache::explain_miss(const std::vector<KeyPart>& key) const {
   std::string best_name;
   std::string best_difference;

@@ -73,6 +73,8 @@ class DiskCache {
   void evict_headers() const;
 
   [[nodiscard]] std::vector<EntryFile> list() const;
+  /// Paths of the precompiled headers.
+  [[nodiscard]] std::vector<std::string> headers() const;
   [[nodiscard]] std::string entry_path(const std::string& digest) const;
   /// Keeps the source of a kernel that did not compile; `path` says where.
   bool keep_failed_source(const std::string& digest, const std::string& text, std::string& path) const;
