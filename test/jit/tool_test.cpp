@@ -44,7 +44,7 @@ TEST_CASE("trilith cache lists names, key parts and sizes") {
   const Ended list = run_tool("cache ls -v --dir " + filled.cache);
   CHECK(list.status == 0);
   for (const char* part :
-       {"adder +0", "adder +1", "adder +2", "kernel: adder 2", "llvm: ", "target: ", "used 0 s ago"})
+       {"adder +0", "adder +1", "adder +2", "kernel: adder 2", "llvm: ", "target: ", " s ago"})
     CHECK_MESSAGE(contains(list.output, part), list.output);
   const Ended statistics = run_tool("cache stats --dir " + filled.cache);
   CHECK(contains(statistics.output, "entries  3, "));
