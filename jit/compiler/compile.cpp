@@ -101,8 +101,8 @@ class HeaderInMemory : public clang::GeneratePCHAction {
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const trilith_compiler_request& request) {
   auto files = llvm::makeIntrusiveRefCnt<MemoryFiles>();
   files->add(view(request.file_name), view(request.source));
-  // Clang goes back to the precompiled header's own text for some of its functions: those that are not inlined,
-  // such as device::fault.
+  // Clang goes back to the precompiled header's own text for some of its functions: those that are not
+  // inlined, such as device::fault.
   if (request.header_path != nullptr) files->add(device_header_name, device_header_source);
   if (request.header.size != 0) files->add(request.header_path, view(request.header));
   return files;
