@@ -2,14 +2,13 @@
 //
 //   build/release/bin/bench_jit [--json FILE] [--runs N]
 //
-//   cold.*          first call in a fresh process; the precompiled header is ready, loading the compiler is
-//   included next.*          first call of a further kernel in that process disk.*          a fresh process
-//   that answers from the disk cache: its whole time less an empty program's header.build    first call in a
-//   fresh process without the precompiled header, less cold.scale_by_rank hit.*           a repeated call at
-//   8x8: kernel object, held handle, the same C++ function through a pointer and
+//   cold.*          first call in a fresh process; the precompiled header is ready, loading the compiler is included
+//   next.*          first call of a further kernel in that process
+//   disk.*          a fresh process that answers from the disk cache: its whole time less an empty program's
+//   header.build    first call in a fresh process without the precompiled header, less cold.scale_by_rank
+//   hit.*           a repeated call at 8x8: kernel object, held handle, the same C++ function through a pointer and
 //                   directly; threads8: eight threads call the kernel object, core time a call
-//   throughput.*    one kernel for 200 shapes in one process; memory.kernel: resident bytes each of them
-//   keeps
+//   throughput.*    one kernel for 200 shapes in one process; memory.kernel: resident bytes each of them keeps
 #include <pl/pl.hpp>
 
 #include "contest.hpp"

@@ -3,10 +3,9 @@
 //   auto scale = pl::jit.incore([](pl::Tensor<float> x, pl::Out<pl::Tensor<float>> y, pl::Scalar<float> s) {
 //     return pl::store(pl::load(x) * s, y);
 //   });
-//   scale(x, y, 2.0f);                                     // compiled at the first call of a shape, then a
-//   cached call auto handle = scale.compile(x, y, 2.0f);               // compiled now; handle(x, y, 3.0f)
-//   skips the look-up pl::Kernel<void(pl::Tensor<float>, pl::Out<pl::Tensor<float>>, float)> k = scale;   //
-//   nameable, type-erased
+//   scale(x, y, 2.0f);                       // compiled at the first call of a shape, then a cached call
+//   auto handle = scale.compile(x, y, 2.0f); // compiled now; handle(x, y, 3.0f) skips the look-up
+//   pl::Kernel<void(pl::Tensor<float>, pl::Out<pl::Tensor<float>>, float)> k = scale;  // nameable, type-erased
 //
 // Arguments: views (`pl::tensor(…)`, slices), `pl::Array`, numbers. The views' memory must live until the
 // call returns. Copies of a kernel share the lambda and the compiled code; the code is released with the last

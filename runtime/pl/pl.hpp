@@ -4,8 +4,7 @@
 //     y = pl::store(pl::load(x) * a + pl::load(x), y);
 //     return y;
 //   });
-//   axpy(pl::tensor(in, {8, 8}), pl::tensor(out, {8, 8}), 2.0f);   // compiled at the first call, cached from
-//   then on
+//   axpy(pl::tensor(in, {8, 8}), pl::tensor(out, {8, 8}), 2.0f);   // compiled at the first call
 //
 // Distributed programs include <pl/pld.hpp> as well.
 #pragma once
