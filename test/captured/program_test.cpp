@@ -94,9 +94,9 @@ TEST_CASE("a kernel and a device entry called from ordinary C++ are the same cod
   auto x = numbers({ROWS, COLS});
   pl::Array<float> y({ROWS, COLS}), z({ROWS, COLS});
   scale_by_rank(x, y, 2);
-  const pl::Out<pl::Tensor<float>> result = device_orch(pl::Tensor<float, ROWS, COLS>(x.view()),
-                                                        pl::Out<pl::Tensor<float, ROWS, COLS>>(z.view()), 2);
-  CHECK(result.data() == z.data());
+  const auto result = device_orch(pl::Tensor<float, ROWS, COLS>(x.view()),
+                                  pl::Out<pl::Tensor<float, ROWS, COLS>>(z.view()), 2);
+  CHECK(result.get().data() == z.data());
   CHECK(z(7, 7) == y(7, 7));
   CHECK(jit.context.statistics().specialisations.size() == 1);
   CHECK(scale_by_rank.name() == "scale_by_rank");

@@ -101,6 +101,7 @@ TEST_CASE("a shape that does not fit the annotation is refused with both printed
   const std::string message = message_of<pl::ShapeError>([&] { scale_by_rank(x, y, 1); });
   CHECK(contains(message, "float[8, 4]"));
   CHECK(contains(message, "float[8, 8]"));
+  CHECK(contains(message, "eager_kernel_test.cpp:"));
 }
 
 TEST_CASE("a dtype that does not fit the annotation is refused with both printed") {

@@ -170,14 +170,15 @@ P from_argument(const Argument& argument) {
 }
 
 /// A parameter of a non-generic call operator: takes whatever fits, so that a defaulted source location can
-/// follow.
+/// follow. It knows its own place too: what does not fit is refused at the user's line.
 template <class P>
 class Given {
  public:
   template <class A>
     requires(fits<std::remove_reference_t<A>, P>())
-  Given(A&& argument)  // NOLINT(google-explicit-constructor): stands in the place of a P
-      : value_(to_parameter<P>(argument, std::source_location{})) {}
+  Given(A&& argument,  // NOLINT(google-explicit-constructor): stands in the place of a P
+        const std::source_location& where = std::source_location::current())
+      : value_(to_parameter<P>(argument, where)) {}
   [[nodiscard]] const P& value() const { return value_; }
 
  private:
