@@ -289,6 +289,7 @@ class Interpreter {
 
   Value apply(const Expr& expr) {
     std::vector<Value> operands;
+    operands.reserve(expr.operands.size());
     for (const Expr& operand : expr.operands) operands.push_back(value(operand));
     const std::size_t first = expr.op == Op::Where ? 1 : 0;
     std::optional<DType> beside;
