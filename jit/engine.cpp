@@ -377,10 +377,14 @@ CacheEntry Engine::State::compile(const std::string& key, const std::vector<KeyP
   const Stopwatch watch;
   CompilePhases phases;
   CompilerOutput output;
-  const std::string file_name =
-      config_.debug && !config_.dump_dir.empty()
-          ? std::filesystem::absolute(config_.dump_dir + "/" + key + ".cpp").string()
-          : "/trilith/" + key.substr(0, 16) + ".cpp";
+  std::string file_name = "/trilith/" + key.substr(0, 16) + ".cpp";
+  if (config_.debug) {
+    // Debuggers look for the source where the line table says it is.
+    if (!config_.dump_dir.empty())
+      file_name = std::filesystem::absolute(config_.dump_dir + "/" + key + ".cpp").string();
+    else if (cache_)
+      cache_->keep_source(key, source.text, file_name);
+  }
   {
     const CompilingHere here;
     make_ready(phases);
@@ -463,7 +467,7 @@ void Engine::State::fail_compile(const std::string& key, const Source& source, c
   if (!config_.dump_dir.empty()) {
     kept = config_.dump_dir + "/" + key + ".cpp";
   } else if (cache_) {
-    cache_->keep_failed_source(key, source.text + "\n/*\n" + output.messages + "*/\n", kept);
+    cache_->keep_source(key, source.text + "\n/*\n" + output.messages + "*/\n", kept);
   }
   const std::string what = output.status == trilith_compiler_fatal
                                ? "the compiler failed on kernel " + source.name + ": "

@@ -81,10 +81,9 @@ std::string DiskCache::header_path(const std::string& digest) const {
   return root_ + "/headers/" + digest + ".pch";
 }
 
-bool DiskCache::keep_failed_source(const std::string& digest, const std::string& text,
-                                   std::string& path) const {
-  if (!make_folder(root_ + "/failed")) return false;
-  const std::string file = root_ + "/failed/" + digest + ".cpp";
+bool DiskCache::keep_source(const std::string& digest, const std::string& text, std::string& path) const {
+  if (!make_folder(root_ + "/sources")) return false;
+  const std::string file = root_ + "/sources/" + digest + ".cpp";
   if (!publish_file(file, text, file_mode())) return false;
   path = file;
   return true;
@@ -240,7 +239,7 @@ std::string DiskCache::explain_miss(const std::vector<KeyPart>& key) const {
 
 std::size_t DiskCache::clear() const {
   std::size_t removed = 0;
-  for (const char* folder : {"/entries", "/headers", "/failed"}) {
+  for (const char* folder : {"/entries", "/headers", "/sources"}) {
     for (const Aged& file : files_below(root_ + folder, ""))
       removed += unlink(file.path.c_str()) == 0 ? 1 : 0;
   }

@@ -2,6 +2,7 @@
 //
 // <folder>/v1/entries/<2 hex>/<62 hex>.entry  immutable, written whole or not at all
 // <folder>/v1/headers/<key>.pch               precompiled headers, a few of them
+// <folder>/v1/sources/<key>.cpp              of kernels that did not compile, or are debugged
 // <folder>/v1/locks/<2 hex>.lock              256 files that nobody deletes, for the compile path alone
 //
 // There is no index: the folder is the truth, so there is nothing to repair. Thread-safe; any number of
@@ -76,8 +77,8 @@ class DiskCache {
   /// Paths of the precompiled headers.
   [[nodiscard]] std::vector<std::string> headers() const;
   [[nodiscard]] std::string entry_path(const std::string& digest) const;
-  /// Keeps the source of a kernel that did not compile; `path` says where.
-  bool keep_failed_source(const std::string& digest, const std::string& text, std::string& path) const;
+  /// Keeps the source of a kernel that did not compile or is debugged; `path` says where.
+  bool keep_source(const std::string& digest, const std::string& text, std::string& path) const;
   [[nodiscard]] bool writable() const { return directory_.writable; }
   [[nodiscard]] const std::string& folder() const { return directory_.path; }
   [[nodiscard]] unsigned file_mode() const { return options_.shared ? 0644 : 0600; }

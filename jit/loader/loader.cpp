@@ -6,8 +6,11 @@
 #include "llvm/ExecutionEngine/JITLink/JITLink.h"
 #include "llvm/ExecutionEngine/JITLink/JITLinkMemoryManager.h"
 #include "llvm/ExecutionEngine/Orc/Core.h"
+#include "llvm/ExecutionEngine/Orc/DebugObjectManagerPlugin.h"
+#include "llvm/ExecutionEngine/Orc/EPCDebugObjectRegistrar.h"
 #include "llvm/ExecutionEngine/Orc/ExecutorProcessControl.h"
 #include "llvm/ExecutionEngine/Orc/ObjectLinkingLayer.h"
+#include "llvm/ExecutionEngine/Orc/TargetProcess/JITLoaderGDB.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Process.h"
 
@@ -133,6 +136,14 @@ class LoaderSession {
         [this](llvm::Error error) { reported_ += llvm::toString(std::move(error)) + "; "; });
     layer_ = std::make_unique<orc::ObjectLinkingLayer>(*session_);
     layer_->addPlugin(std::make_shared<NotePlacement>(placement_));
+    if (options.debug_registration)
+      // By address: by name ORC would look among exported symbols, where another LLVM's may be and ours are
+      // not.
+      layer_->addPlugin(std::make_unique<orc::DebugObjectManagerPlugin>(
+          *session_,
+          std::make_unique<orc::EPCDebugObjectRegistrar>(
+              *session_, orc::ExecutorAddr::fromPtr(&llvm_orc_registerJITLoaderGDBAllocAction)),
+          /*RequireDebugSections=*/false, /*AutoRegisterCode=*/true));
     allowed_ = &session_->createBareJITDylib("allowed");
     orc::SymbolMap symbols;
     const auto allow = [&](const char* name, void* address) {

@@ -19,7 +19,7 @@ namespace trilith::jit {
 
 struct LoaderOptions {
   bool perf_map = false;            ///< append to /tmp/perf-<pid>.map
-  bool debug_registration = false;  ///< tell gdb about each object
+  bool debug_registration = false;  ///< tell gdb about each object; gdb keeps what it was told
   bool deny_executable = false;     ///< test hook: behave as if the system refused executable memory
 };
 

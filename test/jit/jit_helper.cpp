@@ -155,6 +155,15 @@ int fatal(int kind) {
   return run_adders(good, 2);
 }
 
+/// debug FOLDER: one kernel with line tables, its source kept in the folder.
+int debug(const std::string& folder) {
+  jit::EngineConfig debugged = config();
+  debugged.debug = true;
+  debugged.dump_dir = folder;
+  jit::Engine engine(debugged);
+  return call(*get_adder(engine, 5), 1) == 6 ? 0 : 1;
+}
+
 int error_of_one() {
   try {
     jit::Engine engine(config());
@@ -178,5 +187,6 @@ int main(int count, char** arguments) {
   if (what == "forks") return forks();
   if (what == "fatal") return fatal(std::atoi(argument.c_str()));
   if (what == "error") return error_of_one();
+  if (what == "debug") return debug(argument);
   return 2;
 }

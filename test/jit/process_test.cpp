@@ -185,3 +185,23 @@ TEST_CASE("another LLVM may be loaded before or after ours" *
   const Ended before = setting.run("adders 2", "LD_PRELOAD=" TRILITH_OTHER_LLVM);
   CHECK_MESSAGE(before.output == "compiles 2 disk 0 headers 1 compiler 1\n", before.output);
 }
+
+TEST_CASE("gdb stops in a kernel by its name and shows the kept source" *
+          doctest::skip(std::system("command -v gdb > /dev/null 2>&1") != 0)) {
+  const Setting setting;
+  const std::string script = setting.folder / "script";
+  REQUIRE(jit::publish_file(script,
+                            "set breakpoint pending on\nset confirm off\nset debuginfod enabled off\n"
+                            "break k\nrun\nbacktrace 1\nlist\nkill\nquit\n"));
+  const std::string command = "env " + setting.environment + " gdb -q -batch -x " + script +
+                              " --args " TRILITH_JIT_HELPER " debug " + (setting.folder / "dump") + " > " +
+                              (setting.folder / "out") + " 2>&1";
+  (void)std::system(command.c_str());
+  std::string output;
+  REQUIRE(jit::read_file(setting.folder / "out", output));
+  CAPTURE(output);
+  const auto sources = files_with(setting.folder / "dump", ".cpp");
+  REQUIRE(sources.size() == 1);
+  CHECK(output.find("k () at " + sources[0] + ":4") != std::string::npos);
+  CHECK(output.find("static_cast<std::int32_t>(args->scalars[0]) + 5") != std::string::npos);
+}
