@@ -5,7 +5,9 @@
 #include "jit/file.hpp"
 #include "jit/key.hpp"
 
-#include <sstream>
+#include <algorithm>
+#include <charconv>
+#include <string_view>
 
 namespace trilith::jit {
 namespace {
@@ -31,24 +33,29 @@ HeaderPack read_header_pack(const std::string& folder) {
   if (!read_file(folder + "/manifest", text)) damaged(folder, "is missing (no manifest)");
   HeaderPack pack;
   pack.folder = folder;
-  std::istringstream lines(text);
-  std::string line;
-  std::getline(lines, line);
-  if (line != "trilith-headers 1") damaged(folder, "has a manifest of another format");
-  while (std::getline(lines, line)) {
-    std::istringstream words(line);
-    std::string word;
-    words >> word;
-    if (word == "content") {
-      words >> pack.content;
-    } else if (word == "root") {
-      words >> pack.roots.emplace_back();
-    } else if (word == "file") {
-      HeaderPack::File file{};
-      words >> file.size >> file.hash;
-      words.get();
-      std::getline(words, file.path);
-      pack.files.push_back(std::move(file));
+  // Read by every process, also by one that only looks into the cache: no stream a line.
+  std::string_view rest = text;
+  const auto take = [&rest](char end) {
+    const std::size_t at = std::min(rest.find(end), rest.size());
+    const std::string_view piece = rest.substr(0, at);
+    rest.remove_prefix(std::min(at + 1, rest.size()));
+    return piece;
+  };
+  if (take('\n') != "trilith-headers 1") damaged(folder, "has a manifest of another format");
+  while (!rest.empty()) {
+    const std::string_view kind = take(' ');
+    if (kind == "file") {
+      HeaderPack::File& file = pack.files.emplace_back();
+      const std::string_view size = take(' ');
+      std::from_chars(size.data(), size.data() + size.size(), file.size);
+      file.hash = take(' ');
+      file.path = take('\n');
+    } else if (kind == "root") {
+      pack.roots.emplace_back(take('\n'));
+    } else if (kind == "content") {
+      pack.content = take('\n');
+    } else {
+      damaged(folder, "has a damaged manifest");
     }
   }
   if (pack.content != content_hash(manifest_body(pack))) damaged(folder, "has a damaged manifest");
