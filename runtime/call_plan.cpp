@@ -8,12 +8,6 @@ namespace {
 
 namespace codegen = trilith::codegen;
 
-std::uint64_t read_capture(const void* closure, const CallPlan::Capture& capture) {
-  std::uint64_t bits = 0;
-  std::memcpy(&bits, static_cast<const char*>(closure) + capture.offset, capture.size);
-  return bits;
-}
-
 /// A slot's bytes as the IR keeps constants: integers sign-extended.
 codegen::Constant constant_of(codegen::DType dtype, std::uint64_t slot) {
   const std::size_t size = codegen::size_of(dtype);
@@ -85,24 +79,6 @@ void check_capacity(std::size_t parameters, std::size_t captures) {
   if (1 + parameters * (1 + max_rank) + captures > static_cast<std::size_t>(Key::capacity) || parameters > 64)
     throw CaptureError("a kernel has " + std::to_string(parameters) + " parameters and " +
                        std::to_string(captures) + " captures; expected at most 64 parameters");
-}
-
-void make_key(const CallPlan& plan, std::uint64_t context, std::span<const ParameterInfo> parameters,
-              const Argument* arguments, const Measured* measured, const void* closure, Key& key) {
-  key.add(context);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    if (parameters[i].tensor) {
-      const ViewRef& view = arguments[i].view;
-      key.add(static_cast<std::uint64_t>(view.dtype) | static_cast<std::uint64_t>(view.rank) << 8 |
-              static_cast<std::uint64_t>(measured[i].layout) << 16);
-      if (plan.extents_in_key[i])
-        for (int axis = 0; axis < view.rank; ++axis) key.add(static_cast<std::uint64_t>(view.extents[axis]));
-    } else if (parameters[i].constant) {
-      key.add(arguments[i].scalar);
-    }
-  }
-  for (const CallPlan::Capture& capture : plan.captures)
-    if (capture.specialised) key.add(read_capture(closure, capture));
 }
 
 codegen::Signature make_signature(const CallPlan& plan, std::span<const ParameterInfo> parameters,

@@ -6,6 +6,7 @@
 #include "runtime/measure.hpp"
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string>
@@ -36,7 +37,8 @@ struct CallPlan {
            std::size_t closure_size_limit);
 
   std::shared_ptr<const CapturedKernel> kernel;
-  std::vector<bool> extents_in_key;  ///< one per parameter: a tensor whose extents the code depends on
+  std::vector<std::uint8_t>
+      extents_in_key;  ///< one per parameter: a tensor whose extents the code depends on
   std::vector<Capture> captures;
 };
 
@@ -59,8 +61,30 @@ struct Key {
 /// Throws InternalError for a kernel of more parameters than a key has room for.
 void check_capacity(std::size_t parameters, std::size_t captures);
 
-void make_key(const CallPlan& plan, std::uint64_t context, std::span<const ParameterInfo> parameters,
-              const Argument* arguments, const Measured* measured, const void* closure, Key& key);
+[[nodiscard]] inline std::uint64_t read_capture(const void* closure, const CallPlan::Capture& capture) {
+  std::uint64_t bits = 0;
+  std::memcpy(&bits, static_cast<const char*>(closure) + capture.offset, capture.size);
+  return bits;
+}
+
+/// In line, since every hit makes one.
+inline void make_key(const CallPlan& plan, std::uint64_t context, std::span<const ParameterInfo> parameters,
+                     const Argument* arguments, const Measured* measured, const void* closure, Key& key) {
+  key.add(context);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].tensor) {
+      const ViewRef& view = arguments[i].view;
+      key.add(static_cast<std::uint64_t>(view.dtype) | static_cast<std::uint64_t>(view.rank) << 8 |
+              static_cast<std::uint64_t>(measured[i].layout) << 16);
+      if (plan.extents_in_key[i] != 0)
+        for (int axis = 0; axis < view.rank; ++axis) key.add(static_cast<std::uint64_t>(view.extents[axis]));
+    } else if (parameters[i].constant) {
+      key.add(arguments[i].scalar);
+    }
+  }
+  for (const CallPlan::Capture& capture : plan.captures)
+    if (capture.specialised) key.add(read_capture(closure, capture));
+}
 
 [[nodiscard]] trilith::codegen::Signature make_signature(const CallPlan& plan,
                                                          std::span<const ParameterInfo> parameters,

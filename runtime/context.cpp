@@ -26,7 +26,6 @@ std::atomic<std::uint32_t> next_shard{0};
 // The default context is never destroyed: objects with static storage may call kernels until the process
 // ends.
 struct DefaultContext {
-  std::atomic<ContextState*> state{nullptr};
   Mutex mutex;
   std::optional<RunConfig> config TRILITH_GUARDED_BY(mutex);
   std::shared_ptr<ContextState> owner TRILITH_GUARDED_BY(mutex);
@@ -51,7 +50,10 @@ void ContextState::degrade(const std::string& reason) {
   log(LogLevel::Warning, "degraded: kernels are not compiled and run as plain C++ from now on: " + reason);
 }
 
-void ContextState::assign_shard(ThreadState& thread) { thread.shard = 1 + next_shard.fetch_add(1) % shards; }
+void ContextState::assign_shard(ThreadState& thread) {
+  // The first threads of a process have a shard each, the others share the last.
+  thread.shard = 1 + std::min(next_shard.fetch_add(1), shards - 1);
+}
 
 void ContextState::add_phase_seconds(double specialise, double emit) {
   const Lock lock(mutex_);
@@ -98,20 +100,21 @@ std::shared_ptr<ContextState> ContextState::for_config(const RunConfig& wanted) 
   return context;
 }
 
-ContextState& default_context() {
+constinit std::atomic<ContextState*> default_context_state{nullptr};
+
+ContextState& make_default_context() {
   DefaultContext& instance = the_default();
-  if (ContextState* state = instance.state.load(std::memory_order_acquire)) return *state;
   const Lock lock(instance.mutex);
   if (!instance.owner) {
     instance.owner = std::make_shared<ContextState>(in_force(instance.config.value_or(RunConfig{})));
-    instance.state.store(instance.owner.get(), std::memory_order_release);
+    default_context_state.store(instance.owner.get(), std::memory_order_release);
   }
   return *instance.owner;
 }
 
 LogLevel log_level_in_force() {
   if (const ContextState* context = thread_state().context) return context->config.log_level;
-  if (const ContextState* context = the_default().state.load(std::memory_order_acquire))
+  if (const ContextState* context = default_context_state.load(std::memory_order_acquire))
     return context->config.log_level;
   return RunConfig{}.log_level;
 }

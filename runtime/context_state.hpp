@@ -38,7 +38,12 @@ class ContextState : public std::enable_shared_from_this<ContextState> {
   void count_hit(ThreadState& thread) {
     if (thread.shard == 0) [[unlikely]]
       assign_shard(thread);
-    hits_[thread.shard - 1].count.fetch_add(1, std::memory_order_relaxed);
+    std::atomic<std::uint64_t>& count = hits_[thread.shard - 1].count;
+    // A locked add costs more than all of the look-up: only the last shard has more than one writer.
+    if (thread.shard < shards) [[likely]]
+      count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    else
+      count.fetch_add(1, std::memory_order_relaxed);
   }
   void count_eager_call() { eager_calls_.fetch_add(1, std::memory_order_relaxed); }
   void add_phase_seconds(double specialise, double emit);
@@ -52,7 +57,7 @@ class ContextState : public std::enable_shared_from_this<ContextState> {
   [[nodiscard]] std::shared_ptr<ContextState> for_config(const RunConfig& wanted);
 
  private:
-  static constexpr std::uint32_t shards = 16;
+  static constexpr std::uint32_t shards = 32;
   // A cache line each: threads that hit at the same time must not share one.
   struct alignas(64) Shard {
     std::atomic<std::uint64_t> count{0};
@@ -71,10 +76,15 @@ class ContextState : public std::enable_shared_from_this<ContextState> {
   DevicePool devices_;  // last: its threads end before what they use
 };
 
+/// Null until the default context is needed for the first time.
+extern std::atomic<ContextState*> default_context_state;
+[[nodiscard]] ContextState& make_default_context();
+
 /// The context of the calling thread.
-[[nodiscard]] ContextState& default_context();
 [[nodiscard]] inline ContextState& current_context(const ThreadState& thread) {
-  return thread.context != nullptr ? *thread.context : default_context();
+  if (thread.context != nullptr) return *thread.context;
+  ContextState* state = default_context_state.load(std::memory_order_acquire);
+  return state != nullptr ? *state : make_default_context();
 }
 /// Of the calling thread's context; the default's before there is one.
 [[nodiscard]] LogLevel log_level_in_force();

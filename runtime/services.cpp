@@ -72,7 +72,7 @@ ScratchArena& scratch_arena() {
 struct CallRecord {
   bool used_scratch = false;
   bool faulted = false;
-  abi::Fault fault{};
+  abi::Fault fault;              ///< not initialised: counts where `faulted` is set
   std::exception_ptr exception;  ///< thrown by a print sink: may not pass through the kernel's frames
 };
 
