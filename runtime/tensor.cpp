@@ -73,8 +73,10 @@ std::array<std::int64_t, max_rank> dense_strides(std::span<const std::int64_t> e
   for (std::size_t i = extents.size(); i-- > 0;) {
     if (extents[i] < 0) throw_bad_dims("extents of 0 or more", extents[i], where);
     strides[i] = stride;
-    if (__builtin_mul_overflow(stride, extents[i], &stride))
-      throw_bad_dims("a product of extents below 2^63", extents[i], where);
+    // Bytes must fit 63 bits too: an element has at most 8, and offsets are products of the same extents.
+    if (__builtin_mul_overflow(stride, extents[i], &stride) || stride > std::int64_t{1} << 59)
+      throw ShapeError("the shape " + list(extents) + " has more than 2^59 elements; use smaller extents",
+                       location(where));
   }
   return strides;
 }

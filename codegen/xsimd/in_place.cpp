@@ -4,6 +4,16 @@
 #include <algorithm>
 
 namespace trilith::codegen::xsimd {
+namespace {
+
+/// Of a statement in the kernel's body, or -1.
+std::ptrdiff_t position(const Kernel& kernel, const Statement* statement) {
+  for (const Statement& candidate : kernel.body)
+    if (&candidate == statement) return &candidate - kernel.body.data();
+  return -1;
+}
+
+}  // namespace
 
 [[nodiscard]] std::vector<std::pair<int, int>> in_place_pairs(const Context& context) {
   const Kernel& kernel = context.kernel;
@@ -30,6 +40,16 @@ namespace trilith::codegen::xsimd {
         if (std::ranges::find(loads, access.statement) == loads.end()) loads.push_back(access.statement);
       if (writes.size() != 1 || also_read || context.uses.reads[to] != 1 ||
           context.uses.reads[from] != std::ssize(loads))
+        continue;
+      // A load written behind the store sees what the store wrote, though its nest reads it before: the passes took the
+      // two tensors for different memory.
+      const std::ptrdiff_t stored = position(kernel, writes[0].statement);
+      if (stored < 0 || std::ranges::any_of(
+                            loads,
+                            [&](const Statement* load) {
+                              const std::ptrdiff_t loaded = position(kernel, load);
+                              return loaded < 0 || loaded > stored;
+                            }))
         continue;
       const fuse::Region written = fuse::region_of(kernel, *writes[0].statement);
       if (std::ranges::all_of(reads, [&](const TopLevelAccess& read) {

@@ -44,6 +44,14 @@ constexpr trilith_compiler table = {trilith_compiler_abi_version, sizeof(trilith
 }  // namespace
 }  // namespace trilith::jit::compiler
 
+// Destructors of this library's static objects never run. The library is opened late, so they would run before those
+// of the host's own static objects, which may still call kernels, and while other threads may be compiling: Clang
+// would work on dead tables. Hidden, so that every static object in here registers with this one and nothing outside.
+extern "C" __attribute__((visibility("hidden"))) int __cxa_atexit(void (* /*destroy*/)(void*),
+                                                                  void* /*object*/, void* /*library*/) {
+  return 0;
+}
+
 extern "C" __attribute__((visibility("default"))) const trilith_compiler* trilith_compiler_entry() {
   return &trilith::jit::compiler::table;
 }

@@ -137,6 +137,14 @@ TEST_CASE("only an input read where the output is written later, element for ele
     k.store(call(Op::ColSum, {load(x)}), {0, 0}, z);
     CHECK(emit(k.take(), {shape, shape, tensor({1, 8})}).in_place.empty());
   }
+  SUBCASE("read behind the store, though one nest computes both") {
+    KernelBuilder k("behind");
+    const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::Out, DType::Float32);
+    const Expr z = k.tensor("z", Access::Out, DType::Float32);
+    k.store(load(x) * literal(2), {0, 0}, y);
+    k.store(load(x) + literal(1), {0, 0}, z);
+    CHECK(emit(k.take(), {shape, shape, shape}).in_place == Pairs{{0, 2}});
+  }
   SUBCASE("in a loop") {
     KernelBuilder k("loop");
     const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::Out, DType::Float32);

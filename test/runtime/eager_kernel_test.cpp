@@ -201,3 +201,17 @@ TEST_CASE("pl::print goes to the sink that was set") {
   CHECK(contains(text, "float"));
   CHECK(contains(text, "2"));
 }
+
+TEST_CASE("a shape whose elements cannot be counted in memory is refused before anything is allocated") {
+  const std::int64_t huge = std::int64_t{1} << 40;
+  const auto refused = [](const auto& make) { return message_of<pl::ShapeError>(make); };
+  CHECK(contains(refused([&] { (void)pl::Array<float>({huge, huge}); }),
+                 "[1099511627776, 1099511627776] has more than 2^59 elements"));
+  CHECK(
+      contains(refused([] { (void)pl::Array<float>({std::int64_t{1} << 62}); }), "more than 2^59 elements"));
+  CHECK(contains(refused([] {
+                   float one = 0;
+                   (void)pl::tensor(&one, {std::int64_t{1} << 62});
+                 }),
+                 "more than 2^59 elements"));
+}

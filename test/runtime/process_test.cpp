@@ -157,6 +157,22 @@ TEST_CASE("child: kernels everywhere at exit" * doctest::skip()) {
   static CallsAtExit at_exit;
 }
 
+TEST_CASE("a static object made before the first kernel may compile a new shape while the process ends") {
+  CHECK(run_case("child: a shape compiled at exit", "env TRILITH_CACHE_DIR=" + support::shared_cache()) == 0);
+}
+
+TEST_CASE("child: a shape compiled at exit" * doctest::skip()) {
+  // Destroyed after everything that the first compile brings into the process, and nothing has seen shape 1013.
+  struct CompilesAtExit {
+    ~CompilesAtExit() {
+      if (!scales(kernel, 1013)) std::abort();
+    }
+    ScaleKernel kernel = scale_any();
+  };
+  static const CompilesAtExit at_exit;
+  CHECK(scales(at_exit.kernel, 1009));
+}
+
 TEST_CASE("no HOME, a HOME that does not exist: kernels run from the memory cache") {
   CHECK(run_case("child: a kernel and a program", "env -u HOME -u XDG_CACHE_HOME -u TRILITH_CACHE_DIR") == 0);
   CHECK(run_case("child: a kernel and a program",
