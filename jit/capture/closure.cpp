@@ -132,6 +132,11 @@ void check_capture(const clang::LambdaCapture& capture, const clang::FieldDecl* 
     refuse(context, where,
            "the kernel captures '" + name + "' by reference: it may run later, on another device",
            "capture it by value: [" + name + "], or pass it as an argument");
+  if (type->isArrayType() && context.getBaseElementType(type).isConstQualified())
+    refuse(context, where, "the kernel captures the array '" + name + "' of type '" + spelling + "'",
+           "where its elements are constants, declare it static constexpr: then it is no capture; else pass "
+           "memory as a "
+           "pl::Tensor argument");
   if (type->isPointerType() || type->isArrayType())
     refuse(context, where, "the kernel captures '" + name + "' of type '" + spelling + "'",
            "kernels capture integers, floats, bools and enums; pass memory as a pl::Tensor argument");

@@ -25,6 +25,7 @@ void captures() {
   std::string text = "x";
   const char* literal = "x";
   int list[3] = {1, 2, 3};
+  constexpr float table[2] = {1, 2};
   Pair pair{1, 2};
   auto a = pl::jit.incore([&n](Matrix x, Output y) { y = pl::store(pl::load(x) * n, y); });  // refused: captures 'n' by reference
   auto b = pl::jit.incore([&](Matrix x, Output y) { y = pl::store(pl::load(x) * n, y); });  // refused: captures 'n' by reference
@@ -32,6 +33,7 @@ void captures() {
   auto d = pl::jit.incore([text](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'text'
   auto e = pl::jit.incore([literal](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'literal'
   auto f = pl::jit.incore([list](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'list'
+  auto t = pl::jit.incore([=](Matrix x, Output y) { y = pl::store(pl::load(x) * table[1], y); });  // refused: captures the array 'table'
   auto g = pl::jit.incore([pair](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'pair'
   auto h = pl::jit.incore([k = other](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures the kernel 'k'
 }
