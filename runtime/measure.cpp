@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <span>
 #include <utility>
+#include <vector>
 
 namespace pl::detail {
 namespace {
@@ -94,7 +95,26 @@ bool overlap(const ViewRef& a, const ViewRef& b) {
   return search.reaches(target);
 }
 
+namespace {
+
+/// Every offset of the axes, sorted, twice the same? Only for views whose axes interleave, which are rare and small.
+bool repeats_an_offset(std::span<const Term> axes) {
+  std::vector<std::int64_t> offsets{0};
+  for (const Term& axis : axes) {
+    const std::size_t before = offsets.size();
+    offsets.reserve(before * static_cast<std::size_t>(axis.count));
+    for (std::int64_t i = 1; i < axis.count; ++i)
+      for (std::size_t k = 0; k < before; ++k) offsets.push_back(offsets[k] + i * axis.stride);
+  }
+  std::ranges::sort(offsets);
+  return std::ranges::adjacent_find(offsets) != offsets.end();
+}
+
+}  // namespace
+
 bool overlaps_itself(const ViewRef& view) {
+  // Larger interleaved views count as overlapping: no real program has them, and looking would cost more than a copy.
+  constexpr std::int64_t searched_elements = 1 << 16;
   std::array<Term, max_rank> axes{};
   int count = 0;
   for (int axis = 0; axis < view.rank; ++axis) {
@@ -104,13 +124,16 @@ bool overlaps_itself(const ViewRef& view) {
   }
   sort_terms(std::span(axes.data(), static_cast<std::size_t>(count)),
              [](const Term& a, const Term& b) { return a.stride < b.stride; });
-  std::int64_t reach = 0;
+  std::int64_t reach = 0, elements = 1;
+  bool apart = true;
   for (int i = 0; i < count; ++i) {
     const Term& term = axes[static_cast<std::size_t>(i)];
-    if (term.stride <= reach) return true;
+    apart &= term.stride > reach;
     reach += term.stride * (term.count - 1);
+    elements = term.count > searched_elements / elements ? searched_elements + 1 : elements * term.count;
+    if (elements > searched_elements && !apart) return true;
   }
-  return false;
+  return !apart && repeats_an_offset(std::span(axes.data(), static_cast<std::size_t>(count)));
 }
 
 }  // namespace pl::detail
