@@ -1,6 +1,7 @@
 #include "runtime/program.hpp"
 
 #include "pl/error.hpp"
+#include "runtime/call_plan.hpp"
 
 namespace pl::detail {
 namespace {
@@ -61,12 +62,29 @@ std::size_t first_difference(const Program& program, const ProgramArguments& wit
   return with.parameters.size();
 }
 
+/// All uses of one named extent must agree, as for a kernel.
+void require_equal_extents(const ProgramArguments& with, const std::source_location& where) {
+  for (const EqualExtents& pair : ArgumentRules(with.parameters).equal_extents) {
+    const ViewRef& first = with.arguments[pair.parameter].view;
+    const ViewRef& second = with.arguments[pair.other_parameter].view;
+    if (first.extents[pair.axis] == second.extents[pair.other_axis]) continue;
+    throw ShapeError("the extent \"" + std::string(pair.name) + "\" of a program is " +
+                         std::to_string(first.extents[pair.axis]) + " in argument " +
+                         std::to_string(pair.parameter + 1) + " (" + describe(first) + ") and " +
+                         std::to_string(second.extents[pair.other_axis]) + " in argument " +
+                         std::to_string(pair.other_parameter + 1) + " (" + describe(second) +
+                         "); all uses of one name must agree",
+                     location(where));
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<Program> compile_program(const std::function<void()>& host, const ProgramArguments& with,
                                          const RunConfig* config, const std::source_location& definition,
                                          const std::source_location& where) {
   require_ordinary_code(where);
+  require_equal_extents(with, where);
   ContextState& base = current_context(thread_state());
   RunConfig wanted = base.config;
   if (config != nullptr) {
@@ -116,6 +134,7 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
                          describe(program->arguments[i].view.front().view()) +
                          ": compile it again for this shape, or make the extent a pl::dynamic",
                      location(where));
+  require_equal_extents(with, where);
   const auto run = std::make_shared<ProgramRun>(*program);
   {
     const ThreadStateScope scope;

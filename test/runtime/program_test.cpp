@@ -65,6 +65,22 @@ TEST_CASE("a host orchestrator called directly compiles once and runs") {
   check_scaled(x, y, 2);
 }
 
+TEST_CASE("arguments of a program that disagree on a named extent are refused before anything runs") {
+  auto x = numbers({2, 4});
+  pl::Array<float> y({3, 4}), fitting({2, 4});
+  const pl::RunConfig config = devices({0, 1});
+  const auto expected = [](const std::string& message) {
+    CHECK(contains(message, "program_test.cpp:"));
+    CHECK(contains(message,
+                   "the extent \"NR\" of a program is 2 in argument 1 (float[2, 4]) and 3 in argument 2 "
+                   "(float[3, 4]); all uses of one name must agree"));
+  };
+  expected(message_of<pl::ShapeError>([&] { (void)host_orch.compile(x, y, config); }));
+  auto compiled = host_orch.compile(x, fitting, config);
+  expected(message_of<pl::ShapeError>([&] { compiled(x, y); }));
+  for (float element : y) CHECK(element == 0.0f);
+}
+
 TEST_CASE("a generic host orchestrator takes views and arrays") {
   auto host = pl::jit.host([](auto x, auto y) {
     for (auto r : pl::range(pld::world_size())) device_orch(x[r], y[r], r, pld::device = r);
