@@ -1,14 +1,11 @@
 // What a call of a pl::jit entry does at each level, and the questions of namespace pld.
+#include "pl/detail/location.hpp"
 #include "pl/error.hpp"
 #include "pl/pld.hpp"
 #include "runtime/program.hpp"
 
 namespace pl::detail {
 namespace {
-
-Location location(const std::source_location& where) {
-  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
-}
 
 std::string title(const Dispatch& dispatch) {
   return "the pl::jit entry at " + std::string(dispatch.definition.file_name()) + ":" +
@@ -22,7 +19,7 @@ void require_rank(const Dispatch& dispatch, int world_size) {
                       (world_size == 1 ? " device" : " devices") + ", 0 to " +
                       std::to_string(world_size - 1) +
                       ": loop over pl::range(pld::world_size()), or list more device_ids in the RunConfig",
-                  location(dispatch.where));
+                  location_of(dispatch.where));
 }
 
 void run_here(ThreadState& thread, int rank, const std::function<void()>& body) {
@@ -57,13 +54,13 @@ bool dispatch(const Dispatch& dispatch, const std::function<void()>& body,
       throw LevelError(title(dispatch) + " was called on a device" +
                            (thread.level == Level::Core ? ", in an in-core kernel" : "") +
                            "; entries do not nest: call kernels and inline helpers there",
-                       location(dispatch.where));
+                       location_of(dispatch.where));
     case Level::Host: break;
   }
   if (!dispatch.has_device)
     throw LevelError(
         title(dispatch) + " was dispatched without a device; write entry(args…, pld::device = r)",
-        location(dispatch.where));
+        location_of(dispatch.where));
   if (thread.recorder != nullptr) {
     record(thread, dispatch, body);
   } else {

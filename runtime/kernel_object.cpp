@@ -1,4 +1,5 @@
 #include "pl/detail/kernel_object.hpp"
+#include "pl/detail/location.hpp"
 
 #include "codegen/json.hpp"
 #include "codegen/printer.hpp"
@@ -16,10 +17,6 @@ namespace pl::detail {
 namespace {
 
 namespace codegen = trilith::codegen;
-
-Location location(const std::source_location& where) {
-  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
-}
 
 }  // namespace
 
@@ -54,7 +51,7 @@ class KernelDispatch {
     ThreadState& thread = thread_state();
     if (thread.level == Level::Core)
       throw LevelError(title() + " is compiled inside an in-core kernel; compile it before",
-                       location(where_));
+                       location_of(where_));
     ContextState& context = current_context(thread);
     Measured measured[64];
     check(arguments, measured);
@@ -76,7 +73,7 @@ class KernelDispatch {
     if (target == "xsimd") return codegen::xsimd::emit(specialised, signature).text;
     throw UserError(
         "emit: unknown target \"" + std::string(target) + "\"; expected \"xsimd\", \"ir\" or \"json\"",
-        location(where_));
+        location_of(where_));
   }
 
   std::string name() {
@@ -107,7 +104,7 @@ class KernelDispatch {
             title() +
                 " was called in a host orchestrator; a kernel runs on a device: dispatch the pl::jit "
                 "wrapper that calls it (host → device → core), as in entry(args…, pld::device = r)",
-            location(where_));
+            location_of(where_));
       case Level::Core:  // a kernel that runs natively called this one: part of its own work
         object_.run_natively(arguments, result);
         return result_is_stored;
@@ -213,7 +210,7 @@ class KernelDispatch {
       measured[i] = measure(view);
       if (view.data == nullptr && measured[i].begin != measured[i].end) [[unlikely]]
         throw ShapeError(argument(i, view) + " has no memory; give a pointer to its elements",
-                         location(where_));
+                         location_of(where_));
       if (parameters[i].access != Access::In && measured[i].layout != codegen::Layout::Dense) [[unlikely]]
         check_output_strides(i, view);
     }
@@ -228,7 +225,7 @@ class KernelDispatch {
               std::to_string(pair.axis) + ") and " + std::to_string(second.extents[pair.other_axis]) +
               " in " + argument(static_cast<std::size_t>(pair.other_parameter), second) + " (axis " +
               std::to_string(pair.other_axis) + "); all uses of one name must agree",
-          location(where_));
+          location_of(where_));
     }
   }
 
@@ -238,12 +235,12 @@ class KernelDispatch {
         throw ShapeError("the output " + argument(number, view) + " has stride " +
                              std::to_string(view.strides[axis]) + " on axis " + std::to_string(axis) +
                              "; zero and negative strides are for inputs only",
-                         location(where_));
+                         location_of(where_));
     if (overlaps_itself(view))
       throw ShapeError("elements of the output " + argument(number, view) +
                            " lie on each other; give strides that keep "
                            "them apart",
-                       location(where_));
+                       location_of(where_));
   }
 
   /// Outputs may share memory with another argument only where the code allows exact in-place use.
@@ -279,7 +276,7 @@ class KernelDispatch {
              : exact
                  ? "; two outputs need memory of their own"
                  : " in part; give it other memory, or the very same view where the kernel is elementwise"),
-        location(where_));
+        location_of(where_));
   }
 
   const Specialisation* find(ThreadState& thread, ContextState& context, const Argument* arguments,
@@ -339,7 +336,7 @@ class KernelDispatch {
     throw ShapeError("a handle of " + title() + " was compiled for (" + specialisation.signature +
                          ") and called with (" + describe(plan.kernel->ir, given) +
                          "); compile one for these arguments or call the kernel itself",
-                     location(where_));
+                     location_of(where_));
   }
 
   std::string title() {

@@ -21,10 +21,6 @@ Value integer_value(double value, DType dtype, const std::source_location& where
 
 }  // namespace
 
-Location location_of(const std::source_location& where) {
-  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
-}
-
 Value number_as(DType dtype, double value, bool is_integer, const std::source_location& where) {
   switch (dtype) {
     case DType::Float32: return Value::scalar(static_cast<float>(value));

@@ -1,4 +1,5 @@
 // What is wrong, or looks wrong, with a recorded plan.
+#include "pl/detail/location.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
 #include "runtime/measure.hpp"
@@ -11,11 +12,7 @@
 namespace pl::detail {
 namespace {
 
-Location location(const std::source_location& where) {
-  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
-}
-
-std::string place(const RecordedDispatch& dispatch) { return location(dispatch.where).str(); }
+std::string place(const RecordedDispatch& dispatch) { return location_of(dispatch.where).str(); }
 
 void require_all_ranks(const Recorder& recorder, const std::source_location& host) {
   std::set<int> reached;
@@ -31,7 +28,7 @@ void require_all_ranks(const Recorder& recorder, const std::source_location& hos
                         std::to_string(recorder.world_size) +
                         (count == 1 ? " gets no dispatch" : " get no dispatch") +
                         "; loop over pl::range(pld::world_size()), or list fewer device_ids in the RunConfig",
-                    location(host));
+                    location_of(host));
 }
 
 /// Two ranks that write one region. Sorted by address, only neighbours whose byte ranges meet are compared.
@@ -65,7 +62,7 @@ void refuse_common_outputs(const Recorder& recorder) {
               describe(first.view->view()) + " (dispatched at " + place(*first.dispatch) + "), " +
               second.task->name + " writes " + describe(second.view->view()) + " (dispatched at " +
               place(*second.dispatch) + "); give each rank its own part, such as y[r]",
-          location(second.dispatch->where));
+          location_of(second.dispatch->where));
     }
 }
 

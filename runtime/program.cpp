@@ -1,14 +1,11 @@
 #include "runtime/program.hpp"
+#include "pl/detail/location.hpp"
 
 #include "pl/error.hpp"
 #include "runtime/call_plan.hpp"
 
 namespace pl::detail {
 namespace {
-
-Location location(const std::source_location& where) {
-  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
-}
 
 void require_ordinary_code(const std::source_location& where) {
   switch (current_level()) {
@@ -17,11 +14,11 @@ void require_ordinary_code(const std::source_location& where) {
       throw LevelError(
           "a host orchestrator was called in a host orchestrator; they do not nest: call it from ordinary "
           "C++, or dispatch a pl::jit entry",
-          location(where));
+          location_of(where));
     case Level::Device:
     case Level::Core:
       throw LevelError("a host orchestrator was called on a device; call it from ordinary C++",
-                       location(where));
+                       location_of(where));
   }
 }
 
@@ -74,7 +71,7 @@ void require_equal_extents(const ProgramArguments& with, const std::source_locat
                          std::to_string(second.extents[pair.other_axis]) + " in argument " +
                          std::to_string(pair.other_parameter + 1) + " (" + describe(second) +
                          "); all uses of one name must agree",
-                     location(where));
+                     location_of(where));
   }
 }
 
@@ -126,14 +123,14 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
     if (!difference.empty())
       throw ConfigError("a program was called with a configuration that it was not compiled for: " +
                             difference + "; compile it again with this configuration",
-                        location(where));
+                        location_of(where));
   }
   if (const std::size_t i = first_difference(*program, with); i < with.parameters.size())
     throw ShapeError("argument " + std::to_string(i + 1) + " of a program is " +
                          describe(with.arguments[i].view) + "; it was compiled for " +
                          describe(program->arguments[i].view.front().view()) +
                          ": compile it again for this shape, or make the extent a pl::dynamic",
-                     location(where));
+                     location_of(where));
   require_equal_extents(with, where);
   const auto run = std::make_shared<ProgramRun>(*program);
   {

@@ -1,11 +1,9 @@
 #include "pl/tensor.hpp"
 
+#include "pl/detail/location.hpp"
+
 namespace pl::detail {
 namespace {
-
-Location location(const std::source_location& where) {
-  return {where.line() == 0 ? "" : where.file_name(), where.line(), where.column()};
-}
 
 std::string list(std::span<const std::int64_t> values, std::span<const std::string_view> names = {}) {
   std::string text = "[";
@@ -27,7 +25,7 @@ void throw_dtype_mismatch(const ViewRef& given, DType expected, const std::sourc
   throw DtypeError("a tensor " + describe(given) + " was given where the annotation says dtype " +
                        std::string(trilith::codegen::name_of(expected)) +
                        "; pass a tensor of that dtype or change the annotation",
-                   location(where));
+                   location_of(where));
 }
 
 void throw_shape_mismatch(const ViewRef& given, std::span<const std::int64_t> extents,
@@ -35,13 +33,13 @@ void throw_shape_mismatch(const ViewRef& given, std::span<const std::int64_t> ex
   throw ShapeError("a tensor " + describe(given) + " was given where the annotation says " +
                        std::string(trilith::codegen::name_of(given.dtype)) + list(extents, names) +
                        "; pass a tensor of that shape or change the annotation",
-                   location(where));
+                   location_of(where));
 }
 
 void throw_read_only(const ViewRef& given, const std::source_location& where) {
   throw UserError("a read-only tensor " + describe(given) +
                       " (a view of const memory) was given for an output; pass memory that may be written",
-                  location(where));
+                  location_of(where));
 }
 
 void throw_bad_region(const ViewRef& given, const Index& offsets, const Index& shape,
@@ -49,19 +47,19 @@ void throw_bad_region(const ViewRef& given, const Index& offsets, const Index& s
   throw ShapeError("the region at " + list(offsets.values()) + " of shape " + list(shape.values()) +
                        " does not lie inside the tensor " + describe(given) +
                        "; give one offset and one extent for each of its axes, within its extents",
-                   location(where));
+                   location_of(where));
 }
 
 void throw_bad_index(const ViewRef& given, std::int64_t index, const std::source_location& where) {
   throw ShapeError("index " + std::to_string(index) + " into the tensor " + describe(given) +
                        (given.rank == 0 ? " of rank 0: there is no leading dim to drop"
                                         : ": expected 0 to " + std::to_string(given.extents[0] - 1)),
-                   location(where));
+                   location_of(where));
 }
 
 void throw_bad_dims(const char* what, std::int64_t given, const std::source_location& where) {
   throw ShapeError(std::string("pl::tensor: expected ") + what + ", got " + std::to_string(given),
-                   location(where));
+                   location_of(where));
 }
 
 std::array<std::int64_t, max_rank> dense_strides(std::span<const std::int64_t> extents,
@@ -76,7 +74,7 @@ std::array<std::int64_t, max_rank> dense_strides(std::span<const std::int64_t> e
     // Bytes must fit 63 bits too: an element has at most 8, and offsets are products of the same extents.
     if (__builtin_mul_overflow(stride, extents[i], &stride) || stride > std::int64_t{1} << 59)
       throw ShapeError("the shape " + list(extents) + " has more than 2^59 elements; use smaller extents",
-                       location(where));
+                       location_of(where));
   }
   return strides;
 }
@@ -89,7 +87,7 @@ void check_element_count(std::span<const std::int64_t> extents, std::size_t avai
   if (static_cast<std::size_t>(needed) > available)
     throw ShapeError("pl::tensor: the shape " + list(extents) + " needs " + std::to_string(needed) +
                          " elements, the container has " + std::to_string(available),
-                     location(where));
+                     location_of(where));
 }
 
 }  // namespace pl::detail

@@ -5,6 +5,7 @@
 #include "codegen/operation.hpp"
 #include "codegen/reference.hpp"
 #include "pl/detail/level.hpp"
+#include "pl/detail/location.hpp"
 #include "pl/tile.hpp"
 
 #include <source_location>
@@ -117,8 +118,6 @@ template <class... A>
   (look(operands), ...);
   return dtype;
 }
-
-[[nodiscard]] Location location_of(const std::source_location& where);
 
 /// Wraps a result: a tile where an operand was one, a scalar otherwise.
 template <class R, bool tile>
