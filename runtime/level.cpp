@@ -1,5 +1,6 @@
 #include "pl/detail/level.hpp"
 
+#include "pl/detail/block.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
 #include "pl/recording.hpp"
@@ -17,6 +18,8 @@ __attribute__((tls_model("initial-exec"))) thread_local constinit ThreadState st
 ThreadState& thread_state() noexcept { return state; }
 
 Level current_level() noexcept { return state.level; }
+
+Block current_block() noexcept { return {state.block_index, state.block_count}; }
 
 LevelScope::LevelScope(Level entered) noexcept : previous_(state.level) { state.level = entered; }
 LevelScope::~LevelScope() { state.level = previous_; }

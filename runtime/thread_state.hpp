@@ -18,6 +18,8 @@ struct ThreadState {
   Recorder* recorder = nullptr;     ///< set while `compile` records a program
   ProgramRun* run = nullptr;        ///< the program that runs here, on the host or a device
   int rank = -1;                    ///< at device level: of this device
+  std::int64_t block_index = 0;     ///< in a kernel that runs natively: of `pl::spmd`
+  std::int64_t block_count = 1;
   std::uint32_t shard = 0;          ///< 1 + which of the sharded counters this thread uses; 0: none yet
 };
 
