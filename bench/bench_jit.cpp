@@ -6,8 +6,11 @@
 //   next.*          first call of a further kernel in that process
 //   disk.*          a fresh process that answers from the disk cache: its whole time less an empty program's
 //   header.build    first call in a fresh process without the precompiled header, less cold.scale_by_rank
-//   hit.*           a repeated call at 8x8: kernel object, held handle, the same C++ function through a pointer and
-//                   directly; threads8: eight threads call the kernel object, core time a call
+//   load.*          the machine's measure: what it costs a process to open the shared libraries of Clang and LLVM as
+//                   Debian builds them, and ours. First calls touch thousands of fresh pages, whose price differs
+//                   several times between machines: compare the rows above as multiples of load.clang_shared
+//   hit.*           a repeated call at 8x8: kernel object, held handle, bound call, the same C++ function through a
+//                   pointer and directly; threads8: eight threads call the kernel object, core time a call
 //   throughput.*    one kernel for 200 shapes in one process; memory.kernel: resident bytes each of them keeps
 #include <pl/pl.hpp>
 
@@ -112,6 +115,27 @@ class JitBench {
     add("disk.scale_by_rank", difference, {{"process_s", hit.median()}, {"empty_process_s", empty.median()}});
   }
 
+  void loads() {
+    const fs::path ours = bench::own_folder() / ".." / "lib" / "libtrilith-compiler.so";
+    std::vector<std::pair<std::string, std::vector<std::string>>> rows = {{"load.compiler", {ours.string()}}};
+    if (fs::exists(CLANG_SHARED_LIBRARY))
+      rows.push_back({"load.clang_shared", {CLANG_SHARED_LIBRARY}});
+    else
+      std::printf("%-28s not measured: there is no %s\n", "load.clang_shared", CLANG_SHARED_LIBRARY);
+    bench::Samples empty;
+    std::map<std::string, bench::Samples> samples;
+    for (int i = 0; i < runs_; ++i) {
+      empty.seconds.push_back(bench::run(bench::own_folder() / "bench_jit_empty").seconds);
+      for (const auto& [name, arguments] : rows)
+        samples[name].seconds.push_back(
+            bench::run(bench::own_folder() / "bench_jit_empty", arguments).seconds);
+    }
+    for (const auto& [name, arguments] : rows) {
+      for (double& seconds : samples[name].seconds) seconds -= empty.median();
+      add(name, samples[name]);
+    }
+  }
+
   void hits() {
     const pl::Array<float> from({8, 8}, 2.0f);
     pl::Array<float> to({8, 8});
@@ -127,6 +151,10 @@ class JitBench {
     contenders.push_back({"hit.handle", [&](std::size_t calls) {
                             for (std::size_t i = 0; i < calls; ++i) held(x, y, 3);
                           }});
+    const pl::Bound bound = held.bind(x, y, 3);
+    contenders.push_back({"hit.bound", [&](std::size_t calls) {
+                            for (std::size_t i = 0; i < calls; ++i) bound();
+                          }});
     contenders.push_back({"hit.pointer", [&](std::size_t calls) {
                             for (std::size_t i = 0; i < calls; ++i) pointer(from.data(), 3.0f, to.data());
                           }});
@@ -135,7 +163,7 @@ class JitBench {
                               bench::plain_scale_8x8(from.data(), 3.0f, to.data());
                           }});
     bench::run_contest(contenders, 10 * runs_);
-    const double through_pointer = contenders[2].samples.median();
+    const double through_pointer = contenders[3].samples.median();
     for (const bench::Contender& contender : contenders)
       add(contender.name, contender.samples,
           {{"over_pointer_s", contender.samples.median() - through_pointer}});
@@ -239,6 +267,7 @@ int main(int argc, char** argv) try {
   JitBench jit(runs, report);
   jit.first_calls();
   jit.disk();
+  jit.loads();
   jit.hits();
   jit.threads();
   jit.shapes();

@@ -4,6 +4,7 @@
 #include "codegen/json.hpp"
 #include "codegen/printer.hpp"
 #include "codegen/xsimd/emit.hpp"
+#include "runtime/bound_call.hpp"
 #include "runtime/call_plan.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/program.hpp"
@@ -57,6 +58,18 @@ class KernelDispatch {
     check(arguments, measured);
     return {context.shared_from_this(),
             context.eager() ? nullptr : find(thread, context, arguments, measured)};
+  }
+
+  std::shared_ptr<const BoundCall> bind(const KernelObject::Handle& handle, const Argument* arguments) {
+    Measured measured[64];
+    check(arguments, measured);
+    if (handle.specialisation != nullptr)
+      require_match(*handle.context, *handle.specialisation, arguments, measured);
+    if (state_.rules.writes) check_overlap(handle.specialisation, arguments, measured);
+    std::uint64_t scalars[Key::capacity];
+    const int count = handle.specialisation != nullptr ? fill_scalars(arguments, scalars) : 0;
+    return std::make_shared<const BoundCall>(object_, handle, state_.definition.parameters, arguments,
+                                             std::vector<std::uint64_t>(scalars, scalars + count));
   }
 
   std::string emit(std::string_view target, const Argument* arguments) {
@@ -141,23 +154,30 @@ class KernelDispatch {
   void run(const Specialisation& specialisation, const Argument* arguments) {
     abi::Tensor tensors[64];
     std::uint64_t scalars[Key::capacity];
-    int tensor_count = 0, scalar_count = 0;
+    int tensor_count = 0;
     const auto parameters = state_.definition.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (parameters[i].tensor) {
-        const ViewRef& view = arguments[i].view;
-        tensors[tensor_count++] = {view.data, view.extents, view.strides};
-      } else {
-        scalars[scalar_count++] = arguments[i].scalar;
-      }
+      if (!parameters[i].tensor) continue;
+      const ViewRef& view = arguments[i].view;
+      tensors[tensor_count++] = {view.data, view.extents, view.strides};
     }
+    fill_scalars(arguments, scalars);
+    run_entry(specialisation.code.entry, {tensors, scalars, 0, 1});
+  }
+
+  /// The scalar slots of the ABI: scalar parameters, then captures as they are now. Gives their number.
+  int fill_scalars(const Argument* arguments, std::uint64_t* scalars) {
+    int scalar_count = 0;
+    const auto parameters = state_.definition.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+      if (!parameters[i].tensor) scalars[scalar_count++] = arguments[i].scalar;
     const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
     for (const CallPlan::Capture& capture : plan.captures) {
       scalars[scalar_count] = 0;
       std::memcpy(&scalars[scalar_count++],
                   static_cast<const char*>(state_.definition.closure) + capture.offset, capture.size);
     }
-    run_entry(specialisation.code.entry, {tensors, scalars, 0, 1});
+    return scalar_count;
   }
 
   int run_natively(ContextState& context, const Argument* arguments, void* result, const Measured* measured) {
@@ -374,6 +394,11 @@ int KernelObject::call(const Handle& handle, const Argument* arguments, void* re
 
 KernelObject::Handle KernelObject::compile(const Argument* arguments, const std::source_location& where) {
   return KernelDispatch(*this, where).compile(arguments);
+}
+
+std::shared_ptr<const BoundCall> KernelObject::bind(const Handle& handle, const Argument* arguments,
+                                                    const std::source_location& where) {
+  return KernelDispatch(*this, where).bind(handle, arguments);
 }
 
 std::string KernelObject::lower(const Argument* arguments) { return emit("ir", arguments); }

@@ -20,7 +20,7 @@ struct ThreadState {
   int rank = -1;                    ///< at device level: of this device
   std::int64_t block_index = 0;     ///< in a kernel that runs natively: of `pl::spmd`
   std::int64_t block_count = 1;
-  std::uint32_t shard = 0;          ///< 1 + which of the sharded counters this thread uses; 0: none yet
+  std::uint32_t shard = 0;  ///< 1 + which of the sharded counters this thread uses; 0: none yet
 };
 
 [[nodiscard]] ThreadState& thread_state() noexcept;

@@ -5,6 +5,7 @@
 //   });
 //   scale(x, y, 2.0f);                       // compiled at the first call of a shape, then a cached call
 //   auto handle = scale.compile(x, y, 2.0f); // compiled now; handle(x, y, 3.0f) skips the look-up
+//   auto bound = handle.bind(x, y, 3.0f);    // checked now; bound() does no more than run the code
 //   pl::Kernel<void(pl::Tensor<float>, pl::Out<pl::Tensor<float>>, float)> k = scale;  // nameable, type-erased
 //
 // Arguments: views (`pl::tensor(…)`, slices), `pl::Array`, numbers. The views' memory must live until the
@@ -13,6 +14,7 @@
 // a host orchestrator), CaptureError (the source file was not given to `trilith_capture`).
 #pragma once
 
+#include "pl/bound.hpp"
 #include "pl/capture_record.hpp"
 #include "pl/detail/kernel_object.hpp"
 #include "pl/error.hpp"
@@ -157,6 +159,16 @@ class Compiled<R(P...)> {
     return detail::call_with<R>([&](const detail::Argument* list,
                                     void* result) { return kernel_->call(handle_, list, result, where); },
                                 arguments.value()...);
+  }
+  /// This call with these very arguments, all checks done now: `bound()` then costs little more than a call
+  /// through a function pointer. Errors as of a call, at `where`.
+  [[nodiscard]] Bound bind(detail::Given<P>... arguments,
+                           std::source_location where = std::source_location::current()) const {
+    std::shared_ptr<const detail::BoundCall> call;
+    detail::call_with<void>(
+        [&](const detail::Argument* list, void*) { call = kernel_->bind(handle_, list, where); },
+        arguments.value()...);
+    return Bound(kernel_, std::move(call));
   }
 
  private:

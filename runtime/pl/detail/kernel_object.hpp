@@ -16,6 +16,7 @@
 
 namespace pl::detail {
 
+class BoundCall;
 struct CaptureUnit;
 struct Specialisation;
 class ContextState;
@@ -54,6 +55,9 @@ class KernelObject {
   Handle compile(const Argument* arguments, const std::source_location& where);
   /// As call, for arguments of the handle's signature; ShapeError otherwise.
   int call(const Handle& handle, const Argument* arguments, void* result, const std::source_location& where);
+  /// The same call with all its checks done now; the extents, strides and numbers are copied.
+  [[nodiscard]] std::shared_ptr<const BoundCall> bind(const Handle& handle, const Argument* arguments,
+                                                      const std::source_location& where);
 
   [[nodiscard]] std::string lower(const Argument* arguments);
   [[nodiscard]] std::string emit(std::string_view target, const Argument* arguments);
@@ -64,6 +68,7 @@ class KernelObject {
   virtual void run_natively(const Argument* arguments, void* result) const = 0;
 
  private:
+  friend class BoundCall;
   friend class KernelDispatch;
   struct State;
   const std::unique_ptr<State> state_;
