@@ -472,6 +472,19 @@ void Engine::State::fail_compile(const std::string& key, const Source& source, c
   const std::string what = output.status == trilith_compiler_fatal
                                ? "the compiler failed on kernel " + source.name + ": "
                                : "the code emitted for kernel " + source.name + " does not compile: ";
+  // A compiler that cannot do the least thing is an installation to mend, and no kernel's fault.
+  CompilePhases phases;
+  CompilerOutput least;
+  {
+    const CompilingHere here;
+    least = compiler_->compile("#include \"trilith/device.hpp\"\nextern \"C\" int k() { return 0; }\n",
+                               "/trilith/self_check.cpp", false, config_.hooks.compiler_failure, phases);
+  }
+  if (least.status != trilith_compiler_ok)
+    throw pl::InternalError(
+        what + output.first_error + "\n  nor does an empty kernel compile here: " + least.first_error +
+            "\n  install Trilith again: its compiler library or header pack is at fault" + way_out,
+        source.location);
   throw pl::InternalError(
       what + output.first_error + "\n  the emitted source is " +
           (kept.empty() ? "not kept (set TRILITH_DUMP_DIR to keep it)" : "kept in " + kept) +

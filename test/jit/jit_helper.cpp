@@ -3,6 +3,7 @@
 #include "jit/engine.hpp"
 #include "jit/support.hpp"
 
+#include <dlfcn.h>
 #include <sys/wait.h>
 #include <csignal>
 #include <cstdio>
@@ -164,6 +165,17 @@ int debug(const std::string& folder) {
   return call(*get_adder(engine, 5), 1) == 6 ? 0 : 1;
 }
 
+/// other_llvm before|after: kernels on both sides of opening a second LLVM whose symbols all can see.
+int other_llvm(const std::string& when) {
+  const auto open = [] { return dlopen(TRILITH_OTHER_LLVM, RTLD_NOW | RTLD_GLOBAL) != nullptr ? 0 : 50; };
+  int result = when == "before" ? open() : 0;
+  jit::Engine engine(config());
+  result += run_adders(engine, 2);
+  if (when == "after") result += open();
+  for (int i = 10; i < 12; ++i) result += call(*get_adder(engine, i), 1) == i + 1 ? 0 : 1;
+  return result;
+}
+
 int error_of_one() {
   try {
     jit::Engine engine(config());
@@ -188,5 +200,6 @@ int main(int count, char** arguments) {
   if (what == "fatal") return fatal(std::atoi(argument.c_str()));
   if (what == "error") return error_of_one();
   if (what == "debug") return debug(argument);
+  if (what == "other_llvm") return other_llvm(argument);
   return 2;
 }

@@ -1,6 +1,7 @@
 // test/jit/process_test.cpp -- many processes, killed ones, forked ones, and machines that lack things.
 #include "jit/compiler/locate.hpp"
 #include "jit/support.hpp"
+#include "slow.hpp"
 
 #include <doctest/doctest.h>
 
@@ -46,7 +47,7 @@ TEST_CASE("a process that hits the disk cache never loads the compiler") {
 
 TEST_CASE("16 processes with a cold cache all get right results and compile each kernel once") {
   constexpr int kernels = 8;
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < support::slow_rounds(3, 50); ++round) {
     const Setting setting;
     std::vector<Ended> ended(16);
     std::vector<std::thread> threads;
@@ -107,6 +108,8 @@ TEST_CASE("a fatal error and a crash inside LLVM are errors, and the host goes o
   const Ended crash = setting.run("fatal 2");
   CHECK_MESSAGE(crash.status == 0, crash.output);
   CHECK(crash.output.find("Segmentation fault") != std::string::npos);
+  CHECK_MESSAGE(crash.output.find("nor does an empty kernel compile here") != std::string::npos,
+                crash.output);
 }
 
 TEST_CASE("kernels compile with an empty PATH: no compiler is needed") {
@@ -184,6 +187,16 @@ TEST_CASE("another LLVM may be loaded before or after ours" *
   const Setting setting;
   const Ended before = setting.run("adders 2", "LD_PRELOAD=" TRILITH_OTHER_LLVM);
   CHECK_MESSAGE(before.output == "compiles 2 disk 0 headers 1 compiler 1\n", before.output);
+}
+
+TEST_CASE("another LLVM opened for all, before our compiler or after it, changes nothing" *
+          doctest::skip(!fs::exists(TRILITH_OTHER_LLVM))) {
+  for (const char* when : {"before", "after"}) {
+    CAPTURE(when);
+    const Setting setting;
+    const Ended ended = setting.run(std::string("other_llvm ") + when);
+    CHECK_MESSAGE(ended.status == 0, ended.output);
+  }
 }
 
 TEST_CASE("gdb stops in a kernel by its name and shows the kept source" *
