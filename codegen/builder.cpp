@@ -91,6 +91,19 @@ Expr cast(DType to, Expr operand, CastMode mode) {
   return expression;
 }
 
+Expr tile_call(Op op, std::vector<Expr> operands, const Attributes& attributes, std::optional<DType> dtype) {
+  Type type = Type::tile(dtype.value_or(DType::Float32));
+  if (!dtype)
+    for (auto operand = operands.rbegin(); operand != operands.rend(); ++operand)
+      if (operand->type.is_tile()) {
+        type.dtype = operand->type.dtype;
+        type.any_dtype = operand->type.any_dtype;
+      }
+  Expr expression = node(op, std::move(type), std::move(operands));
+  expression.attributes = attributes;
+  return expression;
+}
+
 Expr load(Expr tensor, const Items& offsets, const Items& shape) {
   Type type = Type::tile(tensor.type.dtype);
   type.any_dtype = tensor.type.any_dtype;

@@ -14,6 +14,7 @@
 #include "codegen/ir.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,9 @@ using Items = std::vector<Item>;
 /// Any operation of the table; the type follows from the operands as far as the captured stage knows it.
 [[nodiscard]] Expr call(Op op, std::vector<Expr> operands);
 [[nodiscard]] Expr cast(DType to, Expr operand, CastMode mode = CastMode::Rint);
+/// A tile call. Its dtype is `dtype`, by default that of the first tile operand.
+[[nodiscard]] Expr tile_call(Op op, std::vector<Expr> operands, const Attributes& attributes = {},
+                             std::optional<DType> dtype = {});
 [[nodiscard]] Expr load(Expr tensor, const Items& offsets, const Items& shape);
 [[nodiscard]] Expr load(Expr tensor);  ///< the whole tensor: both lists are empty
 [[nodiscard]] Expr full(DType dtype, const Items& shape, Expr element);

@@ -165,7 +165,7 @@ class Interpreter {
         else
           (void)value(expr.operands[0]);
         return {};
-      default: return apply(expr);
+      default: return is_tile_call(expr.op) ? tile_call(expr) : apply(expr);
     }
   }
 
@@ -285,6 +285,26 @@ class Interpreter {
         common = literal.dtype;
     }
     return common;
+  }
+
+  Value tile_call(const Expr& expr) {
+    std::vector<reference::CallOperand> operands;
+    std::optional<DType> beside;
+    for (const Expr& operand : expr.operands) {
+      if (operand.op == Op::List) {
+        operands.emplace_back(list(operand));
+        continue;
+      }
+      operands.emplace_back(value(operand));
+      if (!beside && operand.type.is_tile()) beside = std::get<Value>(operands.back()).dtype;
+    }
+    const std::optional<DType> wanted = expr.type.any_dtype ? std::nullopt : std::optional(expr.type.dtype);
+    if (!beside) beside = wanted;
+    for (std::size_t i = 0; i < operands.size(); ++i)
+      if (expr.operands[i].literal && beside)
+        operands[i] =
+            reference::literal_as(std::get<Value>(operands[i]), *beside, operation(expr.op).name, place());
+    return reference::tile_call(expr.op, operands, expr.attributes, wanted, place());
   }
 
   Value apply(const Expr& expr) {

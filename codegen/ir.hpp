@@ -73,6 +73,8 @@ enum class CastMode : std::uint8_t { Rint, Round, Floor, Ceil, Trunc, Odd };
 struct Attributes {
   CastMode mode = CastMode::Rint;  ///< Cast
   bool clamp = false;              ///< Load: a region that runs past the tensor is cut (not built yet)
+  std::int32_t axis = 0;           ///< tile calls; negative axes count from the end
+  std::int32_t axis2 = 0;          ///< Transpose: the other axis
   bool operator==(const Attributes&) const = default;
 };
 

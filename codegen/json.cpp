@@ -73,6 +73,8 @@ Json write(const Expr& expression) {
   if (expression.attributes.mode != CastMode::Rint)
     json["mode"] = name_in(cast_mode_names, expression.attributes.mode);
   if (expression.attributes.clamp) json["clamp"] = true;
+  if (expression.attributes.axis != 0) json["axis"] = expression.attributes.axis;
+  if (expression.attributes.axis2 != 0) json["axis2"] = expression.attributes.axis2;
   for (const Expr& operand : expression.operands) json["operands"].push_back(write(operand));
   return json;
 }
@@ -321,6 +323,13 @@ class Reader {
     return value;
   }
 
+  /// 0 where the member is left out.
+  static std::int32_t small_integer(Object& object, const char* name) {
+    const Json* member = object.find(name);
+    if (member == nullptr) return 0;
+    return read_integer<std::int32_t>(*member, object.path(name), INT32_MIN, INT32_MAX);
+  }
+
   Expr expression(const Json& json, const std::string& where) {
     const Nesting nesting(*this, where);
     Object object(json, where);
@@ -339,6 +348,8 @@ class Reader {
     result.literal = object.flag("literal");
     result.attributes.mode = object.choice_or("mode", cast_mode_names, CastMode::Rint);
     result.attributes.clamp = object.flag("clamp");
+    result.attributes.axis = small_integer(object, "axis");
+    result.attributes.axis2 = small_integer(object, "axis2");
     if (const Json* operands = object.find("operands"))
       each(*operands, where, [&](const Json& item, const std::string& place) {
         result.operands.push_back(expression(item, place));

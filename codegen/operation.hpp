@@ -19,6 +19,8 @@ namespace trilith::codegen {
 ///  Elementwise, Compare, Logic, Bits, Cast -- NumPy broadcast of all operands
 ///  RowReduce  -- [..., R, C] -> [..., R, 1];  ColReduce -- [..., R, C] -> [..., 1, C]
 ///  Create     -- shape given by a list operand;  Move -- load and store
+///  Generate, Layout, Index, Linear -- tile calls: a shape rule each (tile_call.hpp), operands and result in
+///  memory, emitted as one call of the device header
 enum class Group : std::uint8_t {
   Structure,
   Create,
@@ -31,6 +33,10 @@ enum class Group : std::uint8_t {
   RowReduce,
   ColReduce,
   Debug,
+  Generate,  ///< tile calls without a tile operand: arange, tri, random
+  Layout,    ///< tile calls that move elements and change none: transpose, concat, ...
+  Index,     ///< tile calls that choose elements by value: gather, sort, ...
+  Linear,    ///< tile calls of linear algebra
 };
 
 /// Which dtypes the operands may have (all operands alike, except `where`'s first, which is bool).
@@ -126,7 +132,8 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(ColMax, "col_max", ColReduce, 1, Numeric, Exact, "maximum over the second last axis")                   \
   X(ColMin, "col_min", ColReduce, 1, Numeric, Exact, "minimum over the second last axis")                   \
   X(ColMean, "col_mean", ColReduce, 1, Floating, Sum, "col_sum / extent")                                   \
-  X(Print, "print", Debug, 1, Any, Exact, "prints tile or scalar operand 0 on the host")
+  X(Print, "print", Debug, 1, Any, Exact, "prints tile or scalar operand 0 on the host")                    \
+  X(Transpose, "transpose", Layout, 1, Any, Exact, "x with attributes.axis and attributes.axis2 exchanged")
 
 enum class Op : std::uint8_t {
 #define X(enumerator, name, group, arity, dtypes, exactness, formula) enumerator,
@@ -151,6 +158,9 @@ struct Operation {
 [[nodiscard]] const Operation& operation(Op op);
 /// The row of a name ("add"), or nothing.
 [[nodiscard]] std::optional<Op> operation_from_name(std::string_view name);
+/// True for the operations of tile_call.hpp.
+[[nodiscard]] constexpr bool is_tile_call(Group group) { return group >= Group::Generate; }
+[[nodiscard]] inline bool is_tile_call(Op op) { return is_tile_call(operation(op).group); }
 /// True when operands of this dtype fit the rule.
 [[nodiscard]] bool accepts(DTypes rule, DType dtype);
 

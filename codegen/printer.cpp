@@ -215,7 +215,16 @@ class Printer {
     const Infix* infix = infix_of(expr.op);
     if (infix != nullptr && expr.operands.size() == 2)
       return operand(expr, 0, precedence) + " " + infix->symbol + " " + operand(expr, 1, precedence - 1);
-    return std::string(operation(expr.op).name) + "(" + operands(expr) + ")";
+    return std::string(operation(expr.op).name) + "(" + operands(expr) + attributes_text(expr) + ")";
+  }
+
+  /// ", axis 0": of tile calls, what is not the default.
+  static std::string attributes_text(const Expr& expr) {
+    const Attributes& attributes = expr.attributes;
+    std::string text;
+    if (attributes.axis != 0) text += ", axis " + std::to_string(attributes.axis);
+    if (attributes.axis2 != 0) text += ", axis2 " + std::to_string(attributes.axis2);
+    return text;
   }
 
   std::string comment_of(const SourceLocation& location, bool with_file) const {

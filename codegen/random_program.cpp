@@ -3,6 +3,7 @@
 #include "codegen/random_program.hpp"
 
 #include "codegen/builder.hpp"
+#include "codegen/random_calls.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,7 +54,7 @@ struct Extent {
   Item name = Item(0);  ///< in offsets, shapes and bounds
 };
 
-class Generator {
+class Generator : private CallMaker {
  public:
   Generator(std::uint64_t seed, const RandomOptions& options)
       : options_(options), random_(seed), k_("random_" + std::to_string(seed), "random.cpp") {
@@ -301,6 +302,7 @@ class Generator {
   void statement(int depth) {
     const std::int64_t kind = random_.below(options_.control_flow && depth < 2 ? 100 : 60);
     if (kind < 30) {
+      if (kind >= 25 && depth == 0 && options_.tile_calls) return store_tile_call();
       (void)new_tile(any_expression(3));
     } else if (kind < 40) {
       change(depth);
@@ -375,6 +377,70 @@ class Generator {
         call(row.op,
              {call(Op::Clamp, {operand.expr, literal(product ? 0.5 : -8.0), literal(product ? 1.5 : 8.0)})});
     store(operand, Tolerance::Sum);
+  }
+
+  // ---------------------------------------------------------------------------------- tile calls
+
+  Random& random() override { return random_; }
+
+  CallTile any_tile(DType dtype) override {
+    const std::string word = any_word();
+    const Tile tile = expression(1, dtype, word);
+    CallTile result{tile.expr, dtype, {}};
+    for (const char letter : tile.word) result.shape.push_back(call_extent(letter));
+    return result;
+  }
+
+  CallTile tile(DType dtype, const Shape& shape) override {
+    CallTile result{{}, dtype, {}};
+    Items whole, offsets;
+    RandomParameter parameter = tensor_parameter(dtype, true);
+    for (const std::int64_t size : shape) {
+      result.shape.push_back({size, Dim{size}, Item(size)});
+      whole.push_back(size);
+      offsets.push_back(0);
+      parameter.extents.push_back(size);
+    }
+    program_.parameters.push_back(parameter);
+    result.expr = load(k_.tensor(fresh("x"), Access::In, dtype), offsets, whole);
+    return result;
+  }
+
+  Expr scalar_of(DType dtype) override { return scalar(dtype, 1); }
+  Expr literal_of(DType dtype) override { return any_literal(dtype); }
+
+  CallExtent call_extent(char letter) {
+    if (letter == '1') return {1, Dim{1}, Item(1)};
+    const Extent& of = extent(letter);
+    return {of.size, of.dim, of.name};
+  }
+
+  static RandomParameter tensor_parameter(DType dtype, bool is_input) {
+    RandomParameter parameter;
+    parameter.is_tensor = true;
+    parameter.dtype = dtype;
+    parameter.is_input = is_input;
+    return parameter;
+  }
+
+  void store_tile_call() {
+    const MakeCall make = random_.pick(call_makers());
+    CallTile result = make(*this);
+    // In a variable or not, and read by a loop nest or stored as it is.
+    if (random_.chance(50)) result.expr = k_.let(fresh("called"), result.expr);
+    if (result.tolerance == Tolerance::Exact && result.dtype != DType::Bool && random_.chance(40))
+      result.expr = call(Op::Square, {result.expr});
+    RandomParameter parameter = tensor_parameter(result.dtype, false);
+    parameter.tolerance = result.tolerance;
+    std::vector<Dim> dims;
+    Items offsets;
+    for (const CallExtent& extent : result.shape) {
+      parameter.extents.push_back(extent.size);
+      dims.push_back(extent.dim);
+      offsets.push_back(0);
+    }
+    program_.parameters.push_back(parameter);
+    k_.store(result.expr, offsets, k_.tensor(fresh("y"), Access::Out, result.dtype, std::move(dims)));
   }
 
   void counted_loop(int depth) {

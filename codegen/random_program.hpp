@@ -30,6 +30,7 @@ struct RandomOptions {
   bool approximate = true;      ///< operations that are not Exactness::Exact
   bool strided = true;          ///< tensors that are not dense
   bool any_dtype = true;        ///< `pl::Tensor<>`
+  bool tile_calls = true;       ///< operations of tile_call.hpp
 };
 
 /// How an output may differ from the reference.

@@ -9,7 +9,9 @@
 #include "codegen/ir.hpp"
 #include "codegen/value.hpp"
 
+#include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 namespace trilith::codegen::reference {
@@ -33,6 +35,13 @@ struct TypeOf {
                                  const pl::Location& location = {}) {
   return apply(op, std::span<const Value>(operands.begin(), operands.size()), {}, DType::Float32, location);
 }
+
+/// One operand of a tile call: a tile or scalar, or a list of integers.
+using CallOperand = std::variant<Value, Shape>;
+/// Evaluates a tile call (tile_call.hpp). `wanted`: the dtype the kernel asked for; none: what follows from
+/// the operands.
+[[nodiscard]] Value tile_call(Op op, std::span<const CallOperand> operands, const Attributes& attributes,
+                              std::optional<DType> wanted, const pl::Location& location);
 
 /// A tile of `shape`, every element `element`.
 [[nodiscard]] Value full(const Shape& shape, const Value& element);

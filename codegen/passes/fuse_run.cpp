@@ -45,7 +45,8 @@ Uses count_uses(const Kernel& kernel) {
 }
 
 bool is_tile_assign(const Kernel& kernel, const Statement& statement) {
-  return statement.kind == StatementKind::Assign && kernel.variables[statement.variable].type.is_tile();
+  return statement.kind == StatementKind::Assign && kernel.variables[statement.variable].type.is_tile() &&
+         !is_tile_call(statement.value.op);
 }
 
 bool is_store(const Statement& statement) {
@@ -101,7 +102,7 @@ std::size_t run_length(const Kernel& kernel, std::span<const Statement> statemen
           !std::ranges::all_of(stores, [&](const Region& store) { return disjoint(region, store); }))
         break;
       stores.push_back(region);
-    } else if (statement.kind == StatementKind::Assign) {
+    } else if (statement.kind == StatementKind::Assign && !is_tile_call(statement.value.op)) {
       if (read[statement.variable]) break;
       ++length;
       continue;

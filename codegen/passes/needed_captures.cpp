@@ -1,5 +1,6 @@
 // captures_to_specialise: which captures a shape or an unroll bound needs as constants.
 #include "codegen/specialise.hpp"
+#include "codegen/tile_call.hpp"
 
 #include <utility>
 
@@ -70,6 +71,8 @@ class Needs {
   void collect(const Expr& e, Set& needed) {
     if (e.op == Op::Load || e.op == Op::Slice) add_sources(e.operands[2], needed);
     if (e.op == Op::Full) add_sources(e.operands[0], needed);
+    if (const int shape = shape_operand(e.op); shape >= 0)
+      add_sources(e.operands[static_cast<std::size_t>(shape)], needed);
     if (e.op == Op::Dim) add_sources(e.operands[1], needed);
     for (const Expr& operand : e.operands) collect(operand, needed);
   }

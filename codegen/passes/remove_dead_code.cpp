@@ -2,6 +2,7 @@
 
 #include "codegen/passes/liveness.hpp"
 #include "codegen/passes/shape_rule.hpp"
+#include "codegen/tile_call.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -113,6 +114,10 @@ bool may_fault(const Kernel& kernel, const Expr& expression) {
       return std::any_of(expression.type.shape.begin(), expression.type.shape.end(),
                          [](const Dim& dim) { return !dim.is_constant(); });
     case Group::Move: return expression.op == Op::Load && !provably_inside(kernel, expression);
+    case Group::Generate:
+    case Group::Layout:
+    case Group::Index:
+    case Group::Linear: return !tile_call_type(kernel, expression, {}).checks.empty();
     default: return expression.type.is_tile() && needs_shape_check(expression.operands);
   }
 }

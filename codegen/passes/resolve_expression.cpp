@@ -4,6 +4,7 @@
 #include "codegen/passes/literal.hpp"
 #include "codegen/passes/resolver.hpp"
 #include "codegen/passes/shape_rule.hpp"
+#include "codegen/tile_call.hpp"
 
 #include <utility>
 
@@ -63,7 +64,7 @@ Expr Resolver::value_of_expression(const Expr& e, const std::string& name) {
     case Op::Print:
       throw pl::InternalError(
           "specialise: '" + std::string(operation(e.op).name) + "' where a value is needed", at(e.location));
-    default: return evaluate_operation(e, name);
+    default: return is_tile_call(e.op) ? evaluate_tile_call(e, name) : evaluate_operation(e, name);
   }
 }
 
@@ -149,6 +150,33 @@ Expr Resolver::choose_tile(const Expr& e, Expr condition, const std::string& nam
   return use(chosen, e.location);
 }
 
+Expr Resolver::evaluate_tile_call(const Expr& e, const std::string& name) {
+  Expr result;
+  result.op = e.op;
+  result.attributes = e.attributes;
+  result.location = e.location;
+  result.type = e.type;  // the dtype asked for, if any
+  std::optional<DType> beside;
+  for (const Expr& operand : e.operands) {
+    if (operand.op == Op::List) {
+      result.operands.push_back(list_expression(integers(operand), operand.location));
+      continue;
+    }
+    result.operands.push_back(evaluate_atom(operand, name));
+    const Type& type = result.operands.back().type;
+    if (!beside && type.is_tile()) beside = type.dtype;
+  }
+  if (!beside && !e.type.any_dtype) beside = e.type.dtype;
+  for (Expr& operand : result.operands)
+    if (operand.literal && operand.is_constant() && beside)
+      operand = literal_as(captured_, std::move(operand), *beside, operation(e.op).name);
+  const TileCallType type = tile_call_type(out_, result, at(e.location));
+  std::vector<Dim> shape;
+  for (const Expr& extent : type.shape) shape.push_back(dimension_of(extent));
+  result.type = Type::tile(type.dtype, std::move(shape));
+  return result;
+}
+
 Expr Resolver::evaluate_full(const Expr& e, const std::string& name) {
   const std::vector<Dim> shape = dimensions(e.operands[0]);
   std::vector<Expr> element = {evaluate(e.operands[1], name)};
@@ -213,13 +241,16 @@ std::vector<Expr> Resolver::integers(const Expr& list) {
 
 Dim Resolver::dimension(const Expr& e) {
   const Expr value = integer(e);
-  if (value.is_constant()) {
-    if (value.value.as_int64() < 0)
-      throw pl::ShapeError("a shape has the negative extent " + std::to_string(value.value.as_int64()) +
-                               "; extents are 0 or more",
-                           at(e.location));
-    return {value.value.as_int64()};
-  }
+  if (value.is_constant() && value.value.as_int64() < 0)
+    throw pl::ShapeError("a shape has the negative extent " + std::to_string(value.value.as_int64()) +
+                             "; extents are 0 or more",
+                         at(e.location));
+  return dimension_of(value);
+}
+
+/// An int64 scalar as an extent.
+Dim Resolver::dimension_of(const Expr& value) {
+  if (value.is_constant()) return {value.value.as_int64()};
   // A variable that is assigned in several places may have changed by the time the shape is used.
   if (value.op == Op::Variable && !storage_[static_cast<std::size_t>(value.variable)])
     return {0, value.variable};

@@ -86,12 +86,14 @@ class Resolver {
   Expr evaluate_conditional(const Expr& expression, const std::string& name);
   Expr condition(const Expr& expression);
   Expr choose_tile(const Expr& expression, Expr condition, const std::string& name);
+  Expr evaluate_tile_call(const Expr& expression, const std::string& name);
   Expr evaluate_full(const Expr& expression, const std::string& name);
   Expr evaluate_extent(const Expr& expression, const std::string& name);
   Type type_of(const Expr& expression, const std::string& name);
   Expr integer(const Expr& expression);
   std::vector<Expr> integers(const Expr& list);
   Dim dimension(const Expr& expression);
+  Dim dimension_of(const Expr& value);
   std::vector<Dim> dimensions(const Expr& list);
   Expr extent_of(const Dim& dim, const SourceLocation& location) const;
 

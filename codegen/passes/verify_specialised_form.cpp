@@ -2,6 +2,7 @@
 #include "codegen/passes/describe.hpp"
 #include "codegen/passes/shape_rule.hpp"
 #include "codegen/passes/verify_rules.hpp"
+#include "codegen/tile_call.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -157,8 +158,30 @@ class SpecialisedForm {
     const Group group = operation(e.op).group;
     if (group == Group::Structure || group == Group::Move || group == Group::Debug)
       fail("a tile made by '" + std::string(operation(e.op).name) + "'");
+    if (is_tile_call(e.op)) return check_tile_call(e);
     for (const Expr& operand : e.operands) check_operand(operand);
     check_result(e);
+  }
+
+  void check_tile_call(const Expr& e) {
+    for (const Expr& operand : e.operands) {
+      if (operand.op == Op::List)
+        check_list(operand, operand.operands.size());
+      else
+        check_operand(operand);
+    }
+    try {
+      const TileCallType expected = tile_call_type(kernel_, e, {});
+      bool agrees = expected.dtype == e.type.dtype && expected.shape.size() == e.type.shape.size();
+      // A computed extent has a variable of its own, whose value the rule cannot see.
+      for (std::size_t axis = 0; agrees && axis < expected.shape.size(); ++axis)
+        agrees = expected.shape[axis].is_constant()
+                     ? e.type.shape[axis].is(expected.shape[axis].value.as_int64())
+                     : !e.type.shape[axis].is_constant();
+      if (!agrees) fail("'" + std::string(operation(e.op).name) + "' of another type than its rule gives");
+    } catch (const pl::UserError& error) {
+      fail(error.what());
+    }
   }
 
   void check_effect(const Expr& e) {
@@ -203,6 +226,9 @@ class SpecialisedForm {
         if (!(s.value.type == variable(s.variable).type))
           fail(variable(s.variable).name + " is " + type_text(kernel_, variable(s.variable).type) +
                " and assigned " + type_text(kernel_, s.value.type));
+        for (const Expr& operand : s.value.operands)
+          if (is_tile_call(s.value.op) && operand.op == Op::Variable && operand.variable == s.variable)
+            fail("a tile call that writes the memory it reads");
         if (s.value.type.is_tile())
           check_tile(s.value);
         else

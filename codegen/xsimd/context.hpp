@@ -7,6 +7,7 @@
 #include "codegen/xsimd/writer.hpp"
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,6 +62,7 @@ struct Context {
   std::map<VariableId, TensorInfo> tensors;
   std::vector<std::string> declarations;  ///< in front of the first statement
   Writer out;
+  std::set<std::string> headers;  ///< of the device header's folder, beside device.hpp
 
   std::map<VariableId, Buffer> buffers;
   std::int64_t stack_bytes = 0;
@@ -94,6 +96,7 @@ struct Context {
   // emit_statement.cpp, emit_run.cpp
   void statements(std::span<const Statement> list);
   void run(std::span<const Statement> run);
+  void tile_call(const Statement& statement);  ///< tile_call.cpp
   void scalar_assign(const Statement& statement);
   void comment(const Statement& statement);
   void find_shapes();

@@ -99,6 +99,7 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
   out.line("// Kernel " + (specialised.name.empty() ? "(unnamed)" : specialised.name) + ", " +
            context.place(specialised.location) + ". Emitted by Trilith for the CPU simulator.");
   out.line("#include \"trilith/device.hpp\"");
+  for (const std::string& header : context.headers) out.line("#include \"trilith/" + header + "\"");
   out.line("");
   out.line("namespace device = trilith::device;");
   out.line("");

@@ -94,7 +94,10 @@ void Context::nested(std::span<const Statement> list) {
 
 void Context::statement(const Statement& statement) {
   switch (statement.kind) {
-    case StatementKind::Assign: comment(statement); return scalar_assign(statement);
+    case StatementKind::Assign:
+      if (is_tile_call(statement.value.op)) return tile_call(statement);
+      comment(statement);
+      return scalar_assign(statement);
     case StatementKind::Evaluate:
       if (statement.value.op != Op::Print)
         throw pl::InternalError("emitter: a statement that does nothing: " +

@@ -117,6 +117,7 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
   }
   const std::optional<Op> op = name == "sel" ? Op::Where : codegen::operation_from_name(name);
   if (op) {
+    if (codegen::is_tile_call(*op)) return tile_call(*op, call);
     const codegen::Operation& row = codegen::operation(*op);
     if (row.group != Group::Structure && row.group != Group::Move && row.arity >= 1 &&
         arguments.size() >= static_cast<std::size_t>(row.arity))

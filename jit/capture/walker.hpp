@@ -168,6 +168,12 @@ class Walker {
   [[nodiscard]] Expr store(const clang::CallExpr* call);
   [[nodiscard]] Expr index_list(const clang::Expr* expression);
   void check_region(const clang::Expr* where, const Expr& tensor, const Expr& list);
+  // tile_calls.cpp
+  [[nodiscard]] Expr tile_call(Op op, const clang::CallExpr* call);
+  [[nodiscard]] Expr make_tile_call(Op op, const clang::CallExpr* call,
+                                    llvm::ArrayRef<const clang::Expr*> arguments);
+  [[nodiscard]] std::int32_t constant_integer(const clang::Expr* argument, const std::string& what);
+  [[nodiscard]] std::optional<std::int64_t> option(const clang::Expr* options, llvm::StringRef field);
   [[nodiscard]] codegen::CastMode cast_mode(const clang::Expr* options);
   [[nodiscard]] std::optional<Expr> math_function(const clang::CallExpr* call,
                                                   const clang::FunctionDecl* function);

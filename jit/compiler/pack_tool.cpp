@@ -24,11 +24,21 @@ namespace {
 namespace fs = std::filesystem;
 namespace jit = trilith::jit;
 
+/// The device header and those beside it, which only some kernels include. The first root is the device's.
+std::string everything_includable(const std::string& device_root) {
+  std::set<std::string> headers;
+  for (const fs::directory_entry& entry : fs::directory_iterator(device_root + "/trilith"))
+    if (entry.path().extension() == ".hpp") headers.insert(entry.path().filename().string());
+  std::string source = jit::device_header_source;
+  for (const std::string& header : headers) source += "#include \"trilith/" + header + "\"\n";
+  return source;
+}
+
 std::set<std::string> headers_read(const trilith_compiler& compiler, const std::vector<std::string>& roots,
                                    const std::string& target_cpu) {
   jit::CompilerInput input;
   input.action = trilith_scan_header;
-  input.source = jit::device_header_source;
+  input.source = everything_includable(roots.front());
   input.file_name = "/trilith/device_header.cpp";
   input.arguments = jit::language_arguments(jit::resolve_target(target_cpu), {});
   input.arguments.insert(input.arguments.end(), {"-nostdsysteminc", "-nobuiltininc"});

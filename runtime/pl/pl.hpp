@@ -18,6 +18,7 @@
 #include "pl/memory.hpp"
 #include "pl/operators.hpp"
 #include "pl/ops.hpp"
+#include "pl/ops_layout.hpp"
 #include "pl/range.hpp"
 #include "pl/scalar.hpp"
 #include "pl/tensor.hpp"

@@ -115,3 +115,16 @@ TEST_CASE("softmax of rows: the compiled sum may re-associate, the rest is equal
     CHECK(sum == doctest::Approx(1.0).epsilon(1e-6));
   }
 }
+
+TEST_CASE("tile calls between loop nests: transpose of the last two and of any two axes") {
+  auto turned = pl::jit.incore([](Any x, pl::Out<Any> y) {
+    auto t = pl::transpose(pl::load(x) * 2.0f) + 1.0f;
+    y = pl::store(pl::transpose(t, 0, 1), y);
+  });
+  CHECK(agrees(turned, {5, 9}));
+  auto ends = pl::jit.incore([](Any x, pl::Out<Any> y) {
+    constexpr int last = 2;
+    y = pl::store(pl::transpose(pl::transpose(pl::load(x), 0, last), -1, 0), y);
+  });
+  CHECK(agrees(ends, {3, 4, 17}));
+}

@@ -62,6 +62,7 @@ TEST_CASE("random programs run, twice with the same bytes, and survive JSON") {
 TEST_CASE("results are the same bits in every build: compilers, optimisation levels, sanitizers") {
   RandomOptions exact;
   exact.approximate = false;  // the C library's functions may change; the exact operations may not
+  exact.tile_calls = false;   // so that a new one changes no program here
   std::uint64_t hash = 0xcbf29ce484222325u;
   const auto add = [&](std::uint64_t bits) { hash = (hash ^ bits) * 0x100000001b3u; };
   for (std::uint64_t seed = 1000; seed < 1100; ++seed) {
@@ -85,7 +86,7 @@ TEST_CASE("results are the same bits in every build: compilers, optimisation lev
 
 TEST_CASE("random programs use every operation, statement and kind of loop") {
   Census census;
-  for (std::uint64_t seed = 0; seed < seeds; ++seed) census.count(random_kernel(seed).body);
+  for (std::uint64_t seed = 0; seed < 4 * seeds; ++seed) census.count(random_kernel(seed).body);
   for (const Operation& row : operations()) {
     if (row.op == Op::Dim || row.op == Op::Rank || row.op == Op::Print) continue;
     CAPTURE(row.name);

@@ -1,0 +1,53 @@
+// Tile calls: their type comes from the one typing rule, given constants; their definitions from the files of
+// each group.
+#include "codegen/tile_call.hpp"
+
+#include "codegen/passes/fold.hpp"
+#include "codegen/reference/tile_calls.hpp"
+
+namespace trilith::codegen::reference {
+namespace {
+
+Expr as_expression(const CallOperand& operand) {
+  if (const auto* list = std::get_if<Shape>(&operand)) {
+    std::vector<Expr> items;
+    for (const std::int64_t item : *list) items.push_back(passes::int64_constant(item));
+    return passes::list_expression(std::move(items), {});
+  }
+  const auto& value = std::get<Value>(operand);
+  if (value.is_scalar) return passes::constant_expression(passes::constant_of(value));
+  Expr tile;
+  tile.op = Op::Variable;
+  std::vector<Dim> shape;
+  for (const std::int64_t extent : value.shape) shape.push_back({extent});
+  tile.type = Type::tile(value.dtype, std::move(shape));
+  return tile;
+}
+
+void define(const CallInputs& in, Value& result) {
+  switch (in.op) {
+    case Op::Transpose: return transpose(in, result);
+    default: no_such_case(in.op, result.dtype);
+  }
+}
+
+}  // namespace
+
+Value tile_call(Op op, std::span<const CallOperand> operands, const Attributes& attributes,
+                std::optional<DType> wanted, const pl::Location& location) {
+  Expr call;
+  call.op = op;
+  call.attributes = attributes;
+  call.type = Type::tile(wanted.value_or(DType::Float32));
+  call.type.any_dtype = !wanted.has_value();
+  for (const CallOperand& operand : operands) call.operands.push_back(as_expression(operand));
+  const TileCallType type = tile_call_type(Kernel(), call, location);
+  Shape shape;
+  for (const Expr& extent : type.shape) shape.push_back(extent.value.as_int64());
+  check_shape(shape, operation(op).name, location);
+  Value result(type.dtype, std::move(shape));
+  define({op, operands, attributes}, result);
+  return result;
+}
+
+}  // namespace trilith::codegen::reference

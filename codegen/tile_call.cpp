@@ -1,0 +1,162 @@
+#include "codegen/tile_call.hpp"
+
+#include "codegen/passes/describe.hpp"
+#include "codegen/passes/fold.hpp"
+
+#include <utility>
+
+namespace trilith::codegen {
+
+TileCallType tile_call_type(const Kernel& kernel, const Expr& call, const pl::Location& location) {
+  CallRule rule(kernel, call, location);
+  switch (call.op) {
+    case Op::Transpose: return rules::transpose(rule);
+    default: break;
+  }
+  throw pl::InternalError(
+      "'" + std::string(operation(call.op).name) + "' has no typing rule; please report this", location);
+}
+
+int shape_operand(Op op) {
+  switch (op) {
+    default: return -1;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------ CallRule
+
+void CallRule::shape_error(const std::string& what) const {
+  throw pl::ShapeError(std::string(operation(call_.op).name) + ": " + what, location_);
+}
+void CallRule::dtype_error(const std::string& what) const {
+  throw pl::DtypeError(std::string(operation(call_.op).name) + ": " + what, location_);
+}
+
+const Type& CallRule::tile(std::size_t i) const {
+  const Type& type = call_.operands.at(i).type;
+  if (!type.is_tile())
+    shape_error("operand " + std::to_string(i) + " must be a tile, not a scalar; make one of it with " +
+                "pl::full<T>({1}, value)");
+  return type;
+}
+
+Expr CallRule::extent(std::size_t i, std::size_t axis) const {
+  const Dim& dim = tile(i).shape.at(axis);
+  if (dim.is_constant()) return number(dim.extent);
+  Expr use;
+  use.op = Op::Variable;
+  use.variable = dim.variable;
+  use.type = Type::scalar(DType::Int64);
+  return use;
+}
+
+std::vector<Expr> CallRule::extents(std::size_t i) const {
+  std::vector<Expr> result;
+  for (std::size_t axis = 0; axis < rank(i); ++axis) result.push_back(extent(i, axis));
+  return result;
+}
+
+const std::vector<Expr>& CallRule::list(std::size_t i) const {
+  const Expr& operand = call_.operands.at(i);
+  if (operand.op != Op::List)
+    throw pl::InternalError(std::string(operation(call_.op).name) + ": operand " + std::to_string(i) +
+                                " is no list; please report this",
+                            location_);
+  return operand.operands;
+}
+
+std::string CallRule::shape_text(std::size_t i) const { return passes::shape_text(kernel_, tile(i).shape); }
+
+void CallRule::accept(std::size_t i) const {
+  const DType dtype = call_.operands.at(i).type.dtype;
+  if (!is_built(dtype)) dtype_error("dtype " + std::string(name_of(dtype)) + " is not built yet; use float");
+  if (accepts(operation(call_.op).dtypes, dtype)) return;
+  std::string taken;
+  for (int other = 0; other < dtype_count; ++other)
+    if (const auto candidate = static_cast<DType>(other);
+        is_built(candidate) && accepts(operation(call_.op).dtypes, candidate))
+      taken += (taken.empty() ? "" : ", ") + std::string(name_of(candidate));
+  dtype_error("the tile is " + std::string(name_of(dtype)) + ", and " + taken +
+              " are taken; convert it with pl::cast<T>(...)");
+}
+
+void CallRule::same_dtype(std::size_t i, std::size_t j) const {
+  const DType a = call_.operands.at(i).type.dtype, b = call_.operands.at(j).type.dtype;
+  if (a == b) return;
+  dtype_error("the operands are " + std::string(name_of(a)) + " and " + std::string(name_of(b)) +
+              ", and dtypes are not mixed; convert one with " + passes::cast_hint(a) + "(...)");
+}
+
+std::size_t CallRule::axis(std::int64_t given, std::size_t rank) const {
+  const auto size = static_cast<std::int64_t>(rank);
+  if (given < -size || given >= size)
+    shape_error("axis " + std::to_string(given) + " of a tile of rank " + std::to_string(rank) +
+                "; axes are 0 to rank - 1, or negative from the end");
+  return static_cast<std::size_t>(given < 0 ? given + size : given);
+}
+
+void CallRule::equal(Expr a, Expr b, const std::string& what) {
+  if (passes::same_value(a, b)) return;
+  if (a.is_constant() && b.is_constant())
+    shape_error(what + " are " + std::to_string(a.value.as_int64()) + " and " +
+                std::to_string(b.value.as_int64()) + " and must be equal");
+  checks_.push_back({RunTimeCheck::Equal,
+                     std::move(a),
+                     std::move(b),
+                     {},
+                     std::string(operation(call_.op).name) + ": " + what});
+}
+
+void CallRule::inside(Expr offset, Expr size, Expr extent, const std::string& what) {
+  if (size.is_constant() && size.value.as_int64() < 0)
+    shape_error(what + " has the negative extent " + std::to_string(size.value.as_int64()));
+  const bool whole = offset.is_constant() && offset.value.as_int64() == 0 && passes::same_value(size, extent);
+  if (whole) return;
+  const bool below = offset.is_constant() && offset.value.as_int64() < 0;
+  const bool known = offset.is_constant() && size.is_constant() && extent.is_constant();
+  const bool longer =
+      size.is_constant() && extent.is_constant() && size.value.as_int64() > extent.value.as_int64();
+  const auto text = [](const Expr& e) {
+    return e.is_constant() ? std::to_string(e.value.as_int64()) : std::string("(run-time)");
+  };
+  if (below || longer || (known && offset.value.as_int64() > extent.value.as_int64() - size.value.as_int64()))
+    shape_error(what + ": offset " + text(offset) + " with extent " + text(size) +
+                " is not inside the extent " + text(extent) + "; make the region smaller or move it inside");
+  if (known) return;
+  checks_.push_back(
+      {RunTimeCheck::Inside, std::move(offset), std::move(size), std::move(extent),
+       std::string(operation(call_.op).name) + ": " + what + ": end of the region, extent of the tile"});
+}
+
+void CallRule::not_negative(Expr extent, const std::string& what) {
+  if (extent.is_constant()) {
+    if (extent.value.as_int64() < 0)
+      shape_error(what + " is " + std::to_string(extent.value.as_int64()) + " and must be 0 or more");
+    return;
+  }
+  if (extent.op == Op::Variable &&
+      kernel_.variables[static_cast<std::size_t>(extent.variable)].kind == VariableKind::Extent)
+    return;
+  checks_.push_back({RunTimeCheck::NotNegative,
+                     std::move(extent),
+                     {},
+                     {},
+                     std::string(operation(call_.op).name) + ": " + what});
+}
+
+TileCallType CallRule::result(DType dtype, std::vector<Expr> shape) {
+  if (shape.size() > static_cast<std::size_t>(max_rank))
+    shape_error("a result of rank " + std::to_string(shape.size()) + " is above the largest, " +
+                std::to_string(max_rank));
+  return {dtype, std::move(shape), std::move(checks_)};
+}
+
+Expr CallRule::number(std::int64_t value) { return passes::int64_constant(value, {}); }
+Expr CallRule::sum(Expr a, Expr b) {
+  return passes::scalar_operation(Op::Add, DType::Int64, {std::move(a), std::move(b)}, {});
+}
+Expr CallRule::product(Expr a, Expr b) {
+  return passes::scalar_operation(Op::Mul, DType::Int64, {std::move(a), std::move(b)}, {});
+}
+
+}  // namespace trilith::codegen

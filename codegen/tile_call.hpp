@@ -1,0 +1,95 @@
+// codegen/tile_call.hpp -- operations that are neither elementwise nor a row or column reduction.
+//
+// A tile call reads its tile operands from memory and leaves its result there, each dense and row-major; it is
+// emitted as one call of a function template of the device header. Operands are tiles, scalars and lists of
+// integers (an offset or shape written in the kernel). Here is the one typing rule of each: `specialise` and
+// the verifier use it with run-time extents, the reference and the interpreter with constants.
+//
+// To add one: README.md, "To add a tile call". Pure functions.
+#pragma once
+
+#include "codegen/error.hpp"
+#include "codegen/ir.hpp"
+
+#include <string>
+#include <vector>
+
+namespace trilith::codegen {
+
+/// What only a run can tell. Where the numbers are constants the rule itself throws ShapeError.
+struct RunTimeCheck {
+  enum Kind : std::uint8_t {
+    Equal,        ///< a == b
+    Inside,       ///< [a, a + b) lies in [0, c)
+    NotNegative,  ///< a >= 0
+  } kind = Equal;
+  Expr a, b, c;      ///< int64 scalars
+  std::string what;  ///< "concat: extents along axis 0"
+};
+
+struct TileCallType {
+  DType dtype = DType::Float32;
+  std::vector<Expr> shape;  ///< int64 scalars, folded
+  std::vector<RunTimeCheck> checks;
+};
+
+/// What `call` gives. Its operands are resolved: complete types, lists of int64 scalars; `call.type` has the
+/// dtype that the kernel asked for, or `any_dtype`. Throws ShapeError and DtypeError.
+[[nodiscard]] TileCallType tile_call_type(const Kernel& kernel, const Expr& call,
+                                          const pl::Location& location);
+
+/// Which operand is a list that gives a shape, so that captures in it are specialised; -1: none.
+[[nodiscard]] int shape_operand(Op op);
+
+/// What the rules are written with. Throws at once what constants tell, else notes a run-time check.
+class CallRule {
+ public:
+  CallRule(const Kernel& kernel, const Expr& call, pl::Location location)
+      : kernel_(kernel), call_(call), location_(std::move(location)) {}
+
+  [[nodiscard]] const Expr& call() const { return call_; }
+  [[nodiscard]] const Attributes& attributes() const { return call_.attributes; }
+  [[nodiscard]] std::size_t count() const { return call_.operands.size(); }
+  /// The type of operand i, which must be a tile.
+  [[nodiscard]] const Type& tile(std::size_t i) const;
+  [[nodiscard]] std::size_t rank(std::size_t i) const { return tile(i).shape.size(); }
+  /// Extent of a tile operand as an int64 scalar; all of them.
+  [[nodiscard]] Expr extent(std::size_t i, std::size_t axis) const;
+  [[nodiscard]] std::vector<Expr> extents(std::size_t i) const;
+  /// The items of operand i, which must be a list.
+  [[nodiscard]] const std::vector<Expr>& list(std::size_t i) const;
+  /// "[8, N]"
+  [[nodiscard]] std::string shape_text(std::size_t i) const;
+
+  /// DtypeError unless operand i has a dtype of the table's row, or that of operand j.
+  void accept(std::size_t i) const;
+  void same_dtype(std::size_t i, std::size_t j) const;
+  /// An axis of a tile of this rank, counted from 0; ShapeError where there is none.
+  [[nodiscard]] std::size_t axis(std::int64_t given, std::size_t rank) const;
+
+  void equal(Expr a, Expr b, const std::string& what);
+  void inside(Expr offset, Expr size, Expr extent, const std::string& what);
+  void not_negative(Expr extent, const std::string& what);
+
+  [[noreturn]] void shape_error(const std::string& what) const;
+  [[noreturn]] void dtype_error(const std::string& what) const;
+  [[nodiscard]] TileCallType result(DType dtype, std::vector<Expr> shape);
+
+  /// Folded int64 arithmetic on extents.
+  [[nodiscard]] static Expr number(std::int64_t value);
+  [[nodiscard]] static Expr sum(Expr a, Expr b);
+  [[nodiscard]] static Expr product(Expr a, Expr b);
+
+ private:
+  const Kernel& kernel_;
+  const Expr& call_;
+  pl::Location location_;
+  std::vector<RunTimeCheck> checks_;
+};
+
+namespace rules {
+// tile_call/layout.cpp
+TileCallType transpose(CallRule& rule);
+}  // namespace rules
+
+}  // namespace trilith::codegen

@@ -1,0 +1,84 @@
+#include "codegen/xsimd/tile_call.hpp"
+
+#include "codegen/error.hpp"
+#include "codegen/tile_call.hpp"
+
+namespace trilith::codegen::xsimd {
+namespace {
+
+constexpr TileCallLowering lowerings[] = {
+    {Op::Transpose, "transpose.hpp", write_transpose},
+};
+
+void run_time_checks(Context& context, const Statement& statement) {
+  const TileCallType type = tile_call_type(context.kernel, statement.value, {});
+  for (const RunTimeCheck& check : type.checks) {
+    const std::string a = context.index(check.a);
+    switch (check.kind) {
+      case RunTimeCheck::Equal: {
+        const std::string b = context.index(check.b);
+        context.fault_if(a + " != " + b, "pl::abi::fault_shape", statement.location, check.what, a, b);
+        break;
+      }
+      case RunTimeCheck::Inside: {
+        const std::string b = context.index(check.b), c = context.index(check.c);
+        context.fault_if("device::outside(" + a + ", " + b + ", " + c + ")", "pl::abi::fault_range",
+                         statement.location, check.what, a + " + " + b, c);
+        break;
+      }
+      case RunTimeCheck::NotNegative:
+        context.fault_if(a + " < 0", "pl::abi::fault_shape", statement.location, check.what, a, "0");
+        break;
+    }
+  }
+}
+
+}  // namespace
+
+void Context::tile_call(const Statement& statement) {
+  for (const TileCallLowering& lowering : lowerings) {
+    if (lowering.op != statement.value.op) continue;
+    headers.insert(lowering.header);
+    comment(statement);
+    run_time_checks(*this, statement);
+    reserve(buffer_of(statement.variable), statement.location);
+    TileCall call(*this, statement);
+    lowering.write(call);
+    return;
+  }
+  throw pl::InternalError("emitter: no lowering of " + std::string(operation(statement.value.op).name));
+}
+
+std::string TileCall::tile(std::size_t i) {
+  const Expr& operand = call().operands[i];
+  if (operand.op != Op::Variable || !operand.type.is_tile())
+    throw pl::InternalError("emitter: a tile operand that is no variable");
+  if (operand.variable == statement_.variable)
+    throw pl::InternalError("emitter: a tile call that writes the memory it reads");
+  return c_.buffer_of(operand.variable).pointer();
+}
+
+std::string TileCall::result() { return c_.buffer_of(statement_.variable).pointer(); }
+
+std::string TileCall::count(const std::vector<Dim>& shape, std::size_t from, std::size_t to) const {
+  return c_
+      .count({shape.begin() + static_cast<std::ptrdiff_t>(from),
+              shape.begin() + static_cast<std::ptrdiff_t>(to)})
+      .text();
+}
+
+std::string TileCall::scratch(const std::string& hint, DType dtype, std::vector<Dim> shape) {
+  const Buffer buffer =
+      c_.new_buffer(c_.variables[statement_.variable] + "_" + hint, dtype, std::move(shape));
+  c_.reserve(buffer, statement_.location);
+  return buffer.pointer();
+}
+
+void TileCall::write(const std::string& name, const std::string& template_arguments,
+                     const std::vector<std::string>& arguments) {
+  std::string text = "device::" + name + "<" + template_arguments + ">(";
+  for (std::size_t i = 0; i < arguments.size(); ++i) text += (i == 0 ? "" : ", ") + arguments[i];
+  c_.out.line(text + ");");
+}
+
+}  // namespace trilith::codegen::xsimd

@@ -1,0 +1,70 @@
+// jit/capture/tile_calls.cpp -- calls of the operations of codegen/tile_call.hpp: their operands, lists and
+// constant attributes.
+#include "jit/capture/walker.hpp"
+
+namespace trilith::capture {
+
+using codegen::Op;
+
+codegen::Expr Walker::tile_call(Op op, const clang::CallExpr* call) {
+  const llvm::ArrayRef<const clang::Expr*> arguments(call->getArgs(), call->getNumArgs());
+  switch (op) {
+    case Op::Transpose: {
+      Expr result = make_tile_call(op, call, arguments.take_front(1));
+      result.attributes.axis = constant_integer(arguments[1], "an axis");
+      result.attributes.axis2 = constant_integer(arguments[2], "an axis");
+      return result;
+    }
+    default: break;
+  }
+  refuse(call, "'pl::" + std::string(codegen::operation(op).name) + "' is not built yet",
+         "see the operations of the language reference, section 5");
+}
+
+/// Operands are tiles, scalars (constants are literals, which take the dtype of the tile) and lists.
+codegen::Expr Walker::make_tile_call(Op op, const clang::CallExpr* call,
+                                     llvm::ArrayRef<const clang::Expr*> arguments) {
+  std::vector<Expr> values;
+  const bool lists = llvm::any_of(arguments, [&](const clang::Expr* argument) {
+    return meaning_of(argument->getType(), context_).kind == Kind::Index;
+  });
+  if (!lists) {
+    values = operands(arguments);
+  } else {
+    for (const clang::Expr* argument : arguments)
+      values.push_back(meaning_of(argument->getType(), context_).kind == Kind::Index ? index_list(argument)
+                                                                                     : expression(argument));
+  }
+  for (Expr& value : values)
+    if (value.type.is_scalar() && value.is_constant()) value.literal = true;
+  return make(op, type_of(call->getType(), call->getExprLoc()), std::move(values), call->getExprLoc());
+}
+
+/// An argument that must be a constant of the program: an axis, a count.
+std::int32_t Walker::constant_integer(const clang::Expr* argument, const std::string& what) {
+  clang::Expr::EvalResult result;
+  if (argument->EvaluateAsInt(result, context_)) {
+    const llvm::APSInt& value = result.Val.getInt();
+    if (value.isSignedIntN(32)) return static_cast<std::int32_t>(value.getExtValue());
+  }
+  refuse(argument, what + " that is no constant", "write a number, or a constexpr int");
+}
+
+/// The value of a field of an options struct written as {.field = value}; nothing where the argument is none.
+std::optional<std::int64_t> Walker::option(const clang::Expr* options, llvm::StringRef field) {
+  const clang::Expr* value = options->IgnoreParens();
+  if (const auto* defaulted = llvm::dyn_cast<clang::CXXDefaultArgExpr>(value)) value = defaulted->getExpr();
+  const auto* record = options->getType().getNonReferenceType()->getAsCXXRecordDecl();
+  if (record == nullptr || !is_in_pl(record)) return std::nullopt;  // the source location
+  for (const clang::FieldDecl* candidate : record->fields()) {
+    if (candidate->getName() != field) continue;
+    clang::Expr::EvalResult result;
+    if (!value->EvaluateAsRValue(result, context_) || !result.Val.isStruct() ||
+        !result.Val.getStructField(candidate->getFieldIndex()).isInt())
+      refuse(options, "options that are no constants", "write {." + field.str() + " = …} with a constant");
+    return result.Val.getStructField(candidate->getFieldIndex()).getInt().getExtValue();
+  }
+  return std::nullopt;
+}
+
+}  // namespace trilith::capture
