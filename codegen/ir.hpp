@@ -75,6 +75,8 @@ struct Attributes {
   bool clamp = false;              ///< Load: a region that runs past the tensor is cut (not built yet)
   std::int32_t axis = 0;           ///< tile calls; negative axes count from the end
   std::int32_t axis2 = 0;          ///< Transpose: the other axis
+  bool trans_a = false;            ///< products: operand a is given as [K, M]
+  bool trans_b = false;            ///< products: operand b is given as [N, K]
   bool operator==(const Attributes&) const = default;
 };
 

@@ -73,6 +73,8 @@ Json write(const Expr& expression) {
   if (expression.attributes.mode != CastMode::Rint)
     json["mode"] = name_in(cast_mode_names, expression.attributes.mode);
   if (expression.attributes.clamp) json["clamp"] = true;
+  if (expression.attributes.trans_a) json["trans_a"] = true;
+  if (expression.attributes.trans_b) json["trans_b"] = true;
   if (expression.attributes.axis != 0) json["axis"] = expression.attributes.axis;
   if (expression.attributes.axis2 != 0) json["axis2"] = expression.attributes.axis2;
   for (const Expr& operand : expression.operands) json["operands"].push_back(write(operand));
@@ -348,6 +350,8 @@ class Reader {
     result.literal = object.flag("literal");
     result.attributes.mode = object.choice_or("mode", cast_mode_names, CastMode::Rint);
     result.attributes.clamp = object.flag("clamp");
+    result.attributes.trans_a = object.flag("trans_a");
+    result.attributes.trans_b = object.flag("trans_b");
     result.attributes.axis = small_integer(object, "axis");
     result.attributes.axis2 = small_integer(object, "axis2");
     if (const Json* operands = object.find("operands"))

@@ -29,6 +29,7 @@ bool accepts(DTypes rule, DType dtype) {
     case DTypes::Floating: return is_floating(dtype);
     case DTypes::Integer: return is_integer(dtype);
     case DTypes::Boolean: return dtype == DType::Bool;
+    case DTypes::Product: return is_floating(dtype) || dtype == DType::Int8;
     case DTypes::IntegerOrBoolean: return is_integer(dtype) || dtype == DType::Bool;
   }
   return false;

@@ -40,7 +40,8 @@ enum class Group : std::uint8_t {
 };
 
 /// Which dtypes the operands may have (all operands alike, except `where`'s first, which is bool).
-enum class DTypes : std::uint8_t { Any, Numeric, Floating, Integer, Boolean, IntegerOrBoolean };
+/// `Product`: the floating ones and int8.
+enum class DTypes : std::uint8_t { Any, Numeric, Floating, Integer, Boolean, IntegerOrBoolean, Product };
 
 /// How a compiled result relates to the reference one.
 ///  Exact -- equal bit for bit (any NaN equals any NaN); Ulp4 -- at most 4 ulp in float and double;
@@ -133,7 +134,14 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(ColMin, "col_min", ColReduce, 1, Numeric, Exact, "minimum over the second last axis")                   \
   X(ColMean, "col_mean", ColReduce, 1, Floating, Sum, "col_sum / extent")                                   \
   X(Print, "print", Debug, 1, Any, Exact, "prints tile or scalar operand 0 on the host")                    \
-  X(Transpose, "transpose", Layout, 1, Any, Exact, "x with attributes.axis and attributes.axis2 exchanged")
+  X(Transpose, "transpose", Layout, 1, Any, Exact, "x with attributes.axis and attributes.axis2 exchanged") \
+  X(Matmul, "matmul", Linear, 2, Product, Sum,                                                              \
+    "sum over k of a(i, k) * b(k, j), in float, double or int32; attributes.trans_a, trans_b")              \
+  X(MatmulAcc, "matmul_acc", Linear, 3, Product, Sum, "acc + matmul(a, b); operands acc, a, b")             \
+  X(MatmulBias, "matmul_bias", Linear, 3, Product, Sum, "matmul(a, b) + bias, the same for every row")      \
+  X(BatchMatmul, "batch_matmul", Linear, 2, Product, Sum, "matmul of the last two axes, others broadcast")  \
+  X(Gemv, "gemv", Linear, 2, Product, Sum, "matmul of a matrix and a vector, in either order")              \
+  X(Dot, "dot", Linear, 2, Product, Sum, "sum over k of a(k) * b(k), as a tile of one element")
 
 enum class Op : std::uint8_t {
 #define X(enumerator, name, group, arity, dtypes, exactness, formula) enumerator,

@@ -223,6 +223,8 @@ class Printer {
     const Attributes& attributes = expr.attributes;
     std::string text;
     if (attributes.axis != 0) text += ", axis " + std::to_string(attributes.axis);
+    if (attributes.trans_a) text += ", trans_a";
+    if (attributes.trans_b) text += ", trans_b";
     if (attributes.axis2 != 0) text += ", axis2 " + std::to_string(attributes.axis2);
     return text;
   }

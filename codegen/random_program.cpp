@@ -364,7 +364,8 @@ class Generator : private CallMaker {
     const DType dtype = random_.chance(70) ? DType::Float32 : DType::Float64;
     std::vector<Op> fitting;
     for (const Operation& row : operations())
-      if (row.exactness != Exactness::Exact && accepts(row.dtypes, dtype)) fitting.push_back(row.op);
+      if (row.exactness != Exactness::Exact && !is_tile_call(row.op) && accepts(row.dtypes, dtype))
+        fitting.push_back(row.op);
     const Operation& row = operation(random_.pick(fitting));
     if (row.exactness == Exactness::Ulp4)
       return store(elementwise(row, 2, dtype, dtype, any_word()), Tolerance::Ulp4);

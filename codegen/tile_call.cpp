@@ -11,6 +11,12 @@ TileCallType tile_call_type(const Kernel& kernel, const Expr& call, const pl::Lo
   CallRule rule(kernel, call, location);
   switch (call.op) {
     case Op::Transpose: return rules::transpose(rule);
+    case Op::Matmul:
+    case Op::MatmulAcc:
+    case Op::MatmulBias:
+    case Op::BatchMatmul:
+    case Op::Gemv:
+    case Op::Dot: return rules::linear(rule);
     default: break;
   }
   throw pl::InternalError(
@@ -21,6 +27,12 @@ int shape_operand(Op op) {
   switch (op) {
     default: return -1;
   }
+}
+
+bool overwrites_operand(const Expr& call, VariableId variable) {
+  for (std::size_t i = call.op == Op::MatmulAcc ? 1 : 0; i < call.operands.size(); ++i)
+    if (call.operands[i].op == Op::Variable && call.operands[i].variable == variable) return true;
+  return false;
 }
 
 // ------------------------------------------------------------------------------------------------ CallRule
@@ -66,6 +78,12 @@ const std::vector<Expr>& CallRule::list(std::size_t i) const {
 }
 
 std::string CallRule::shape_text(std::size_t i) const { return passes::shape_text(kernel_, tile(i).shape); }
+
+std::string CallRule::extent_text(const Expr& extent) const {
+  if (extent.is_constant()) return std::to_string(extent.value.as_int64());
+  if (extent.op != Op::Variable) return "(run-time)";
+  return kernel_.variables[static_cast<std::size_t>(extent.variable)].name;
+}
 
 void CallRule::accept(std::size_t i) const {
   const DType dtype = call_.operands.at(i).type.dtype;

@@ -41,6 +41,10 @@ struct TileCallType {
 /// Which operand is a list that gives a shape, so that captures in it are specialised; -1: none.
 [[nodiscard]] int shape_operand(Op op);
 
+/// A tile call that must not leave its result in `variable`, because it reads it. The accumulator of a product may be
+/// where the result is.
+[[nodiscard]] bool overwrites_operand(const Expr& call, VariableId variable);
+
 /// What the rules are written with. Throws at once what constants tell, else notes a run-time check.
 class CallRule {
  public:
@@ -60,6 +64,8 @@ class CallRule {
   [[nodiscard]] const std::vector<Expr>& list(std::size_t i) const;
   /// "[8, N]"
   [[nodiscard]] std::string shape_text(std::size_t i) const;
+  /// "8", "N"
+  [[nodiscard]] std::string extent_text(const Expr& extent) const;
 
   /// DtypeError unless operand i has a dtype of the table's row, or that of operand j.
   void accept(std::size_t i) const;
@@ -90,6 +96,8 @@ class CallRule {
 namespace rules {
 // tile_call/layout.cpp
 TileCallType transpose(CallRule& rule);
+// tile_call/linear.cpp
+TileCallType linear(CallRule& rule);
 }  // namespace rules
 
 }  // namespace trilith::codegen

@@ -1,6 +1,7 @@
 #include "codegen/passes/merge_copies.hpp"
 
 #include "codegen/passes/remove_dead_code.hpp"
+#include "codegen/tile_call.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -82,9 +83,8 @@ class Merger {
       if (is_copy(s)) {
         const auto source = static_cast<std::size_t>(s.value.variable);
         const Place from = places_[source];
-        // A tile call must not write the memory it reads.
         const bool in_place = from.list == number && is_tile_call(list[from.index].value.op) &&
-                              reads(list[from.index].value, s.variable);
+                              overwrites_operand(list[from.index].value, s.variable);
         if (from.list == number && reads_[source] == 1 && !in_place && may_sink(list, from.index, i)) {
           s.value = std::exchange(list[from.index].value, Expr());
           s.location = list[from.index].location;

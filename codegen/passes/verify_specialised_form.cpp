@@ -226,9 +226,8 @@ class SpecialisedForm {
         if (!(s.value.type == variable(s.variable).type))
           fail(variable(s.variable).name + " is " + type_text(kernel_, variable(s.variable).type) +
                " and assigned " + type_text(kernel_, s.value.type));
-        for (const Expr& operand : s.value.operands)
-          if (is_tile_call(s.value.op) && operand.op == Op::Variable && operand.variable == s.variable)
-            fail("a tile call that writes the memory it reads");
+        if (is_tile_call(s.value.op) && overwrites_operand(s.value, s.variable))
+          fail("a tile call that writes the memory it reads");
         if (s.value.type.is_tile())
           check_tile(s.value);
         else

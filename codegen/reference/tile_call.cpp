@@ -27,6 +27,12 @@ Expr as_expression(const CallOperand& operand) {
 void define(const CallInputs& in, Value& result) {
   switch (in.op) {
     case Op::Transpose: return transpose(in, result);
+    case Op::Matmul:
+    case Op::MatmulAcc:
+    case Op::MatmulBias:
+    case Op::BatchMatmul:
+    case Op::Gemv:
+    case Op::Dot: return linear(in, result);
     default: no_such_case(in.op, result.dtype);
   }
 }

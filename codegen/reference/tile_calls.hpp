@@ -50,5 +50,7 @@ inline void copy_element(Value& result, std::int64_t to, const Value& from, std:
 
 // layout.cpp. `result` has its dtype and shape.
 void transpose(const CallInputs& in, Value& result);
+// linear.cpp
+void linear(const CallInputs& in, Value& result);
 
 }  // namespace trilith::codegen::reference

@@ -45,6 +45,12 @@ struct Buffer {
   [[nodiscard]] std::string pointer() const { return on_stack ? name : name + ".data"; }
 };
 
+/// A region of a tensor that is read or written where it lies.
+struct View {
+  std::string pointer;
+  std::vector<Product> strides;  ///< of the tile's axes
+};
+
 /// One memory access of the top level, for Emitted::in_place. Later accesses have greater times.
 struct TopLevelAccess {
   const Statement* statement = nullptr;
@@ -65,6 +71,7 @@ struct Context {
   std::set<std::string> headers;  ///< of the device header's folder, beside device.hpp
 
   std::map<VariableId, Buffer> buffers;
+  std::map<VariableId, View> views;  ///< tiles that are no more than a region of a tensor
   std::int64_t stack_bytes = 0;
   int depth = 0;  ///< of control flow; 0: the kernel's top level
   std::int64_t time = 0;
@@ -97,6 +104,12 @@ struct Context {
   void statements(std::span<const Statement> list);
   void run(std::span<const Statement> run);
   void tile_call(const Statement& statement);  ///< tile_call.cpp
+  // views.cpp
+  void find_views();
+  /// Points the view of a tile that is loaded here at its region; nothing for other statements.
+  void set_view(const Statement& statement);
+  /// Length of a product and of the store behind it that it can write straight to its tensor; 0: none.
+  std::size_t product_and_store(std::span<const Statement> list);
   void scalar_assign(const Statement& statement);
   void comment(const Statement& statement);
   void find_shapes();

@@ -89,6 +89,7 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
   if (!specialised.specialised) throw pl::InternalError("emitter: the kernel is not specialised");
   Context context(specialised, signature);
   context.find_shapes();
+  context.find_views();
   for (const Parameter& parameter : specialised.parameters) context.declared[parameter.variable] = true;
   for (const ClosureField& capture : specialised.captures) context.declared[capture.variable] = true;
   context.statements(specialised.body);

@@ -53,7 +53,10 @@ void Context::run(std::span<const Statement> run) {
   for (const Statement& statement : run)
     if (!fuse::is_tile_assign(kernel, statement) && !fuse::is_store(statement)) scalar_assign(statement);
   for (const Statement& statement : run)
-    if (fuse::is_tile_assign(kernel, statement) || fuse::is_store(statement)) check(statement);
+    if (fuse::is_tile_assign(kernel, statement) || fuse::is_store(statement)) {
+      check(statement);
+      set_view(statement);
+    }
 
   std::map<ValueId, Buffer> temporaries;
   for (const fuse::Nest& nest : plan.nests)

@@ -80,6 +80,10 @@ void Context::statements(std::span<const Statement> list) {
       i += length;
       continue;
     }
+    if (const std::size_t written = product_and_store(list.subspan(i)); written > 0) {
+      i += written;
+      continue;
+    }
     statement(list[i]);
     ++i;
   }

@@ -8,6 +8,12 @@ namespace {
 
 constexpr TileCallLowering lowerings[] = {
     {Op::Transpose, "transpose.hpp", write_transpose},
+    {Op::Matmul, "matmul.hpp", write_linear},
+    {Op::MatmulAcc, "matmul.hpp", write_linear},
+    {Op::MatmulBias, "matmul.hpp", write_linear},
+    {Op::BatchMatmul, "matmul.hpp", write_linear},
+    {Op::Gemv, "matmul.hpp", write_linear},
+    {Op::Dot, "matmul.hpp", write_linear},
 };
 
 void run_time_checks(Context& context, const Statement& statement) {
@@ -41,7 +47,7 @@ void Context::tile_call(const Statement& statement) {
     headers.insert(lowering.header);
     comment(statement);
     run_time_checks(*this, statement);
-    reserve(buffer_of(statement.variable), statement.location);
+    if (!views.contains(statement.variable)) reserve(buffer_of(statement.variable), statement.location);
     TileCall call(*this, statement);
     lowering.write(call);
     return;
@@ -53,9 +59,32 @@ std::string TileCall::tile(std::size_t i) {
   const Expr& operand = call().operands[i];
   if (operand.op != Op::Variable || !operand.type.is_tile())
     throw pl::InternalError("emitter: a tile operand that is no variable");
-  if (operand.variable == statement_.variable)
+  // An accumulator is read before its place is written.
+  if (operand.variable == statement_.variable && !(call().op == Op::MatmulAcc && i == 0))
     throw pl::InternalError("emitter: a tile call that writes the memory it reads");
   return c_.buffer_of(operand.variable).pointer();
+}
+
+TileCall::Memory TileCall::memory(std::size_t i) {
+  const auto view = c_.views.find(call().operands[i].variable);
+  if (view != c_.views.end()) return {view->second.pointer, view->second.strides};
+  return {tile(i), dense_strides(type(i).shape)};
+}
+
+std::vector<Product> TileCall::dense_strides(const std::vector<Dim>& shape) const {
+  std::vector<Product> strides(shape.size());
+  Product dense;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = dense;
+    dense = dense * c_.product(shape[axis]);
+  }
+  return strides;
+}
+
+TileCall::Memory TileCall::result_memory() {
+  const auto view = c_.views.find(statement_.variable);
+  if (view != c_.views.end()) return {view->second.pointer, view->second.strides};
+  return {result(), dense_strides(type().shape)};
 }
 
 std::string TileCall::result() { return c_.buffer_of(statement_.variable).pointer(); }

@@ -25,6 +25,16 @@ class TileCall {
   /// The C++ name of a dtype: "float".
   [[nodiscard]] std::string dtype(std::size_t i) const { return type_name(type(i).dtype); }
   [[nodiscard]] std::string dtype() const { return type_name(type().dtype); }
+  [[nodiscard]] VariableId variable() const { return statement_.variable; }
+  [[nodiscard]] const SourceLocation& location() const { return statement_.location; }
+  /// Where operand i lies: a pointer to its first element, the strides of its axes. Not always dense.
+  struct Memory {
+    std::string pointer;
+    std::vector<Product> strides;
+  };
+  [[nodiscard]] Memory memory(std::size_t i);
+  [[nodiscard]] Memory result_memory();
+  [[nodiscard]] std::vector<Product> dense_strides(const std::vector<Dim>& shape) const;
   /// Pointer to the first element of operand i; of the result.
   [[nodiscard]] std::string tile(std::size_t i);
   [[nodiscard]] std::string result();
@@ -61,5 +71,7 @@ struct TileCallLowering {
 
 // calls_layout.cpp
 void write_transpose(TileCall& call);
+// calls_linear.cpp
+void write_linear(TileCall& call);
 
 }  // namespace trilith::codegen::xsimd

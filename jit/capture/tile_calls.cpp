@@ -1,5 +1,7 @@
 // jit/capture/tile_calls.cpp -- calls of the operations of codegen/tile_call.hpp: their operands, lists and
 // constant attributes.
+#include "codegen/tile_call/linear.hpp"
+
 #include "jit/capture/walker.hpp"
 
 namespace trilith::capture {
@@ -15,10 +17,35 @@ codegen::Expr Walker::tile_call(Op op, const clang::CallExpr* call) {
       result.attributes.axis2 = constant_integer(arguments[2], "an axis");
       return result;
     }
+    case Op::Matmul:
+    case Op::MatmulAcc:
+    case Op::MatmulBias:
+    case Op::BatchMatmul:
+    case Op::Gemv:
+    case Op::Dot: return linear(op, call);
     default: break;
   }
   refuse(call, "'pl::" + std::string(codegen::operation(op).name) + "' is not built yet",
          "see the operations of the language reference, section 5");
+}
+
+/// A product has the dtype of its sums; another one that is asked for is a cast behind it.
+codegen::Expr Walker::linear(Op op, const clang::CallExpr* call) {
+  const llvm::ArrayRef<const clang::Expr*> arguments(call->getArgs(), call->getNumArgs());
+  const auto arity = static_cast<std::size_t>(codegen::operation(op).arity);
+  Expr result = make_tile_call(op, call, arguments.take_front(arity));
+  if (arguments.size() > arity) {
+    result.attributes.trans_a = option(arguments[arity], "trans_a").value_or(0) != 0;
+    result.attributes.trans_b = option(arguments[arity], "trans_b").value_or(0) != 0;
+  }
+  const std::size_t first = op == Op::MatmulAcc ? 1 : 0;
+  const codegen::Type wanted = result.type;
+  const Expr *a = &result.operands[first], *b = &result.operands[first + 1];
+  const Expr* known = a->type.any_dtype ? b : a;
+  result.type.any_dtype = known->type.any_dtype;
+  result.type.dtype = codegen::product_dtype(known->type.dtype);
+  if (wanted.any_dtype || (!result.type.any_dtype && wanted.dtype == result.type.dtype)) return result;
+  return make(Op::Cast, wanted, {std::move(result)}, call->getExprLoc());
 }
 
 /// Operands are tiles, scalars (constants are literals, which take the dtype of the tile) and lists.

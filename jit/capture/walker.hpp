@@ -170,6 +170,7 @@ class Walker {
   void check_region(const clang::Expr* where, const Expr& tensor, const Expr& list);
   // tile_calls.cpp
   [[nodiscard]] Expr tile_call(Op op, const clang::CallExpr* call);
+  [[nodiscard]] Expr linear(Op op, const clang::CallExpr* call);
   [[nodiscard]] Expr make_tile_call(Op op, const clang::CallExpr* call,
                                     llvm::ArrayRef<const clang::Expr*> arguments);
   [[nodiscard]] std::int32_t constant_integer(const clang::Expr* argument, const std::string& what);

@@ -19,6 +19,7 @@
 #include "pl/operators.hpp"
 #include "pl/ops.hpp"
 #include "pl/ops_layout.hpp"
+#include "pl/ops_linear.hpp"
 #include "pl/range.hpp"
 #include "pl/scalar.hpp"
 #include "pl/tensor.hpp"

@@ -172,6 +172,11 @@ auto unsigned_count = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
   y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar<int>(count)), y);
 });
 
+// Options of operations.
+auto transposed_at_run_time = pl::jit.incore([](Matrix x, Output y, pl::Scalar<bool> flip) {
+  y = pl::store(pl::matmul(pl::load(x), pl::load(x), {.trans_b = flip.value()}), y);  // refused: options that are no constants
+});
+
 // Signatures.
 auto by_reference = pl::jit.incore([](const Matrix& x, Output y) {  // refused: arguments are passed by value
   y = pl::store(pl::load(x), y);

@@ -1,0 +1,110 @@
+// Tiles that are read or written where their tensor lies, without a buffer: operands of products that are nothing but
+// a load, and products that are only stored.
+#include "codegen/error.hpp"
+#include "codegen/xsimd/context.hpp"
+
+#include <algorithm>
+
+namespace trilith::codegen::xsimd {
+namespace {
+
+struct Candidates {
+  std::vector<int> product_reads;        ///< by VariableId: as a matrix of a product
+  std::vector<const Statement*> loaded;  ///< by VariableId: where a load gives its value
+};
+
+void collect(const Kernel& kernel, std::span<const Statement> list, Candidates& found) {
+  for (const Statement& statement : list) {
+    for (const auto* body : {&statement.body, &statement.else_body, &statement.step_body})
+      collect(kernel, *body, found);
+    if (statement.kind != StatementKind::Assign) continue;
+    const Expr& value = statement.value;
+    if (value.op == Op::Load) found.loaded[statement.variable] = &statement;
+    if (operation(value.op).group != Group::Linear) continue;
+    const std::size_t first = value.op == Op::MatmulAcc ? 1 : 0;
+    for (const std::size_t i : {first, first + 1})
+      if (value.operands[i].op == Op::Variable) ++found.product_reads[value.operands[i].variable];
+  }
+}
+
+/// " + row * 64 + column": the first element of a region.
+std::string offset_of(Context& context, const fuse::Region& region) {
+  TensorInfo& tensor = context.tensors.at(region.tensor);
+  std::string offset;
+  for (std::size_t axis = 0; axis < tensor.strides.size(); ++axis) {
+    const Expr& at = region.offsets->operands[axis];
+    if (!tensor.run_time_strides[axis].empty()) tensor.uses_stride[axis] = true;
+    if (at.is_constant() && at.value.as_int64() == 0) continue;
+    const Product& stride = tensor.strides[axis];
+    offset += " + " + (at.is_constant() ? (Product{at.value.as_int64(), {}} * stride).text()
+                                        : context.index(at) + (stride.is(1) ? "" : " * " + stride.text()));
+  }
+  return offset;
+}
+
+bool starts_at_zero(const Expr& offsets) {
+  return std::ranges::all_of(offsets.operands,
+                             [](const Expr& at) { return at.is_constant() && at.value.as_int64() == 0; });
+}
+
+std::vector<Product> strides_of(const TensorInfo& tensor, std::size_t rank) {
+  return {tensor.strides.end() - static_cast<std::ptrdiff_t>(rank), tensor.strides.end()};
+}
+
+}  // namespace
+
+void Context::find_views() {
+  Candidates found{std::vector<int>(kernel.variables.size()),
+                   std::vector<const Statement*>(kernel.variables.size())};
+  collect(kernel, kernel.body, found);
+  for (VariableId id = 0; id < static_cast<VariableId>(kernel.variables.size()); ++id) {
+    const Statement* load = found.loaded[id];
+    if (load == nullptr || uses.writes[id] != 1 || uses.reads[id] == 0 ||
+        uses.reads[id] != found.product_reads[id])
+      continue;
+    const VariableId source = load->value.operands[0].variable;
+    // What is only read has no memory in common with what the kernel writes.
+    if (tensors.at(source).access != Access::In) continue;
+    const Type& type = kernel.variables[id].type;
+    View view{tensors.at(source).name, strides_of(tensors.at(source), type.shape.size())};
+    if (!starts_at_zero(load->value.operands[1])) {
+      view.pointer = names.fresh(variables[id] + "_at");
+      declarations.push_back("const " + type_name(type.dtype) + "* " + view.pointer + " = nullptr;");
+    }
+    views.emplace(id, std::move(view));
+    uses.reads[id] = 0;  // no loop nest and no buffer need its value
+  }
+}
+
+void Context::set_view(const Statement& statement) {
+  if (!fuse::is_tile_assign(kernel, statement)) return;
+  const auto found = views.find(statement.variable);
+  if (found == views.end()) return;
+  const fuse::Region region = fuse::region_of(kernel, statement);
+  const std::string offset = offset_of(*this, region);
+  if (!offset.empty())
+    out.line(found->second.pointer + " = " + tensors.at(region.tensor).name + offset + ";");
+}
+
+std::size_t Context::product_and_store(std::span<const Statement> list) {
+  if (list.size() < 2 || list[0].kind != StatementKind::Assign || !fuse::is_store(list[1])) return 0;
+  const Expr &product = list[0].value, &tile = list[1].value.operands[0];
+  const VariableId id = list[0].variable;
+  if (operation(product.op).group != Group::Linear || tile.op != Op::Variable || tile.variable != id ||
+      uses.writes[id] != 1 || uses.reads[id] != 1)
+    return 0;
+  const fuse::Region region = fuse::region_of(kernel, list[1]);
+  const TensorInfo& tensor = tensors.at(region.tensor);
+  const std::vector<Dim>& shape = product.type.shape;
+  const std::vector<Product> strides = strides_of(tensor, shape.size());
+  if (!strides.back().is(1)) return 0;
+  // A single column is contiguous, too.
+  if (shape.size() >= 2 && shape.back().is(1) && !strides[shape.size() - 2].is(1)) return 0;
+  comment(list[1]);
+  check(list[1]);
+  views.emplace(id, View{tensor.name + offset_of(*this, region), strides});
+  tile_call(list[0]);
+  return 2;
+}
+
+}  // namespace trilith::codegen::xsimd
