@@ -246,9 +246,10 @@ void KernelBuilder::assign(const Expr& variable, Expr value) {
   add(std::move(statement));
 }
 
-void KernelBuilder::store(Expr tile, const Items& offsets, Expr tensor) {
+void KernelBuilder::store(Expr tile, const Items& offsets, Expr tensor, Atomic atomic) {
   Statement statement = start(StatementKind::Evaluate);
   statement.value = node(Op::Store, {}, {std::move(tile), list(offsets), std::move(tensor)});
+  statement.value.attributes.atomic = atomic;
   add(std::move(statement));
 }
 

@@ -82,7 +82,7 @@ class KernelBuilder {
   /// A new variable and its first value.
   Expr let(std::string name, Expr value);
   void assign(const Expr& variable, Expr value);
-  void store(Expr tile, const Items& offsets, Expr tensor);
+  void store(Expr tile, const Items& offsets, Expr tensor, Atomic atomic = Atomic::None);
   void print(Expr value);
   void if_(Expr condition, const Body& then, const Body& otherwise = {});
   void for_(std::string name, const Item& begin, const Item& end, const Item& step,

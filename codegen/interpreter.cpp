@@ -273,7 +273,7 @@ class Interpreter {
     if (offsets.empty()) offsets.assign(view.extents.size(), 0);
     if (kernel_.specialised && !tile.is_scalar)
       while (tile.shape.size() < view.extents.size()) tile.shape.insert(tile.shape.begin(), 1);
-    reference::store(tile, offsets, view, place());
+    reference::store(tile, offsets, view, place(), expr.attributes.atomic);
   }
 
   /// Literals alone have C++'s common type: the floating one, else the wider.

@@ -69,6 +69,12 @@ struct Type {
 /// Rounding of a cast. `Rint` is the default of `pl::cast`; a C++ conversion written in a kernel is `Trunc`.
 enum class CastMode : std::uint8_t { Rint, Round, Floor, Ceil, Trunc, Odd };
 
+/// Memories of an AI core: hints on the simulator, whose tiles all lie in one.
+enum class MemorySpace : std::uint8_t { Vec, Mat, Left, Right, Acc, Bias };
+
+/// How a store writes: `Add` adds each element to what is there, one indivisible step an element.
+enum class Atomic : std::uint8_t { None, Add };
+
 /// What an operation needs beside its operands.
 struct Attributes {
   CastMode mode = CastMode::Rint;  ///< Cast
@@ -77,6 +83,9 @@ struct Attributes {
   std::int32_t axis2 = 0;          ///< Transpose: the other axis
   bool trans_a = false;            ///< products: operand a is given as [K, M]
   bool trans_b = false;            ///< products: operand b is given as [N, K]
+  bool upper = false;              ///< Tri
+  MemorySpace memory = MemorySpace::Vec;  ///< MoveTo
+  Atomic atomic = Atomic::None;           ///< Store
   bool operator==(const Attributes&) const = default;
 };
 

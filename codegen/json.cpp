@@ -21,6 +21,8 @@ constexpr int deepest_nesting = 1000;
 
 constexpr std::array type_kind_names{"void", "scalar", "tile", "tensor", "list"};
 constexpr std::array cast_mode_names{"rint", "round", "floor", "ceil", "trunc", "odd"};
+constexpr std::array memory_names{"vec", "mat", "left", "right", "acc", "bias"};
+constexpr std::array atomic_names{"none", "add"};
 constexpr std::array variable_kind_names{"local", "parameter", "capture", "extent"};
 constexpr std::array statement_kind_names{"assign", "evaluate", "if",    "for",     "while",
                                           "block",  "leave",    "break", "continue"};
@@ -77,6 +79,11 @@ Json write(const Expr& expression) {
   if (expression.attributes.trans_b) json["trans_b"] = true;
   if (expression.attributes.axis != 0) json["axis"] = expression.attributes.axis;
   if (expression.attributes.axis2 != 0) json["axis2"] = expression.attributes.axis2;
+  if (expression.attributes.upper) json["upper"] = true;
+  if (expression.attributes.memory != MemorySpace::Vec)
+    json["memory"] = name_in(memory_names, expression.attributes.memory);
+  if (expression.attributes.atomic != Atomic::None)
+    json["atomic"] = name_in(atomic_names, expression.attributes.atomic);
   for (const Expr& operand : expression.operands) json["operands"].push_back(write(operand));
   return json;
 }
@@ -354,6 +361,9 @@ class Reader {
     result.attributes.trans_b = object.flag("trans_b");
     result.attributes.axis = small_integer(object, "axis");
     result.attributes.axis2 = small_integer(object, "axis2");
+    result.attributes.upper = object.flag("upper");
+    result.attributes.memory = object.choice_or("memory", memory_names, MemorySpace::Vec);
+    result.attributes.atomic = object.choice_or("atomic", atomic_names, Atomic::None);
     if (const Json* operands = object.find("operands"))
       each(*operands, where, [&](const Json& item, const std::string& place) {
         result.operands.push_back(expression(item, place));

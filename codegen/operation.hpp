@@ -33,6 +33,7 @@ enum class Group : std::uint8_t {
   RowReduce,
   ColReduce,
   Debug,
+  Reduce,  ///< captured only: over attributes.axis, which stays as 1; specialised to row and column reductions
   Generate,  ///< tile calls without a tile operand: arange, tri, random
   Layout,    ///< tile calls that move elements and change none: transpose, concat, ...
   Index,     ///< tile calls that choose elements by value: gather, sort, ...
@@ -141,7 +142,29 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(MatmulBias, "matmul_bias", Linear, 3, Product, Sum, "matmul(a, b) + bias, the same for every row")      \
   X(BatchMatmul, "batch_matmul", Linear, 2, Product, Sum, "matmul of the last two axes, others broadcast")  \
   X(Gemv, "gemv", Linear, 2, Product, Sum, "matmul of a matrix and a vector, in either order")              \
-  X(Dot, "dot", Linear, 2, Product, Sum, "sum over k of a(k) * b(k), as a tile of one element")
+  X(Dot, "dot", Linear, 2, Product, Sum, "sum over k of a(k) * b(k), as a tile of one element")             \
+  X(Arange, "arange", Generate, 3, Numeric, Exact,                                                          \
+    "shape operand 0 (list); start + j * step along the last axis, each step rounded once")                 \
+  X(Tri, "tri", Generate, 2, Any, Exact,                                                                    \
+    "shape operand 0 (list of 2); 1 where j <= i + operand 1 (attributes.upper: j >= i + operand 1), else " \
+    "0")                                                                                                    \
+  X(Random, "random", Generate, 3, Numeric, Exact,                                                          \
+    "shape operand 0 (list); Philox4x32-10 of seed operand 1 and counter operand 2; floats in [0, 1)")      \
+  X(TileSlice, "tile_slice", Layout, 3, Any, Exact, "region of tile operand 0: offsets list, shape list")   \
+  X(Assemble, "assemble", Layout, 3, Any, Exact,                                                            \
+    "tile operand 0 with the region at offsets operand 2 (list) replaced by tile operand 1")                \
+  X(Concat, "concat", Layout, -1, Any, Exact, "the tiles one behind the other along attributes.axis")       \
+  X(Reshape, "reshape", Layout, 2, Any, Exact, "the elements in the shape operand 1 (list), row-major")     \
+  X(Reinterpret, "reinterpret", Layout, 1, Numeric, Exact, "the bits as a dtype of the same size")          \
+  X(Pad, "pad", Layout, 4, Any, Exact,                                                                      \
+    "tile operand 0 between operand 1 (list) and operand 2 (list) elements of operand 3 on each axis")      \
+  X(Expand, "expand", Layout, 2, Any, Exact, "tile operand 0 broadcast to the shape operand 1 (list)")      \
+  X(Sum, "sum", Reduce, 1, Numeric, Sum, "sum over attributes.axis, kept as 1; 0 when empty")               \
+  X(Prod, "prod", Reduce, 1, Numeric, Sum, "product over attributes.axis; 1 when empty")                    \
+  X(Max, "max", Reduce, 1, Numeric, Exact, "maximum over attributes.axis; empty: -inf or the lowest")       \
+  X(Min, "min", Reduce, 1, Numeric, Exact, "minimum over attributes.axis; empty: inf or the highest")       \
+  X(Mean, "mean", Reduce, 1, Floating, Sum, "sum / extent over attributes.axis; NaN when empty")            \
+  X(MoveTo, "move", Elementwise, 1, Any, Exact, "x; attributes.memory says where it should lie, a hint")
 
 enum class Op : std::uint8_t {
 #define X(enumerator, name, group, arity, dtypes, exactness, formula) enumerator,

@@ -15,6 +15,7 @@ namespace {
 /// out of sight.
 constexpr std::size_t widest_comment_column = 72;
 
+constexpr const char* memory_names[] = {"vec", "mat", "left", "right", "acc", "bias"};
 constexpr const char* cast_mode_names[] = {"rint", "round", "floor", "ceil", "trunc", "odd"};
 
 std::string_view base_name(std::string_view path) {
@@ -200,7 +201,8 @@ class Printer {
       }
       case Op::Store: {
         const std::string at = expr.operands.size() == 3 ? operands(expr.operands[1]) : "?";
-        return "store " + operand(expr, 2, 0) + (at.empty() ? "" : "[" + at + "]") + " = " + operand(expr, 0);
+        return "store " + operand(expr, 2, 0) + (at.empty() ? "" : "[" + at + "]") +
+               (expr.attributes.atomic == Atomic::Add ? " += " : " = ") + operand(expr, 0);
       }
       case Op::Full: return "full<" + dtype_text(expr.type) + ">(" + operands(expr) + ")";
       case Op::Cast:
@@ -226,6 +228,9 @@ class Printer {
     if (attributes.trans_a) text += ", trans_a";
     if (attributes.trans_b) text += ", trans_b";
     if (attributes.axis2 != 0) text += ", axis2 " + std::to_string(attributes.axis2);
+    if (attributes.upper) text += ", upper";
+    if (expr.op == Op::MoveTo)
+      text += std::string(", ") + memory_names[static_cast<int>(attributes.memory)];
     return text;
   }
 

@@ -364,7 +364,8 @@ class Generator : private CallMaker {
     const DType dtype = random_.chance(70) ? DType::Float32 : DType::Float64;
     std::vector<Op> fitting;
     for (const Operation& row : operations())
-      if (row.exactness != Exactness::Exact && !is_tile_call(row.op) && accepts(row.dtypes, dtype))
+      if (row.exactness != Exactness::Exact && accepts(row.dtypes, dtype) && !is_tile_call(row.group) &&
+          row.group != Group::Reduce)
         fitting.push_back(row.op);
     const Operation& row = operation(random_.pick(fitting));
     if (row.exactness == Exactness::Ulp4)
@@ -441,7 +442,9 @@ class Generator : private CallMaker {
       offsets.push_back(0);
     }
     program_.parameters.push_back(parameter);
-    k_.store(result.expr, offsets, k_.tensor(fresh("y"), Access::Out, result.dtype, std::move(dims)));
+    const bool adds = result.dtype != DType::Bool && result.tolerance == Tolerance::Exact && random_.chance(20);
+    const Expr y = k_.tensor(fresh("y"), adds ? Access::InOut : Access::Out, result.dtype, std::move(dims));
+    k_.store(result.expr, offsets, y, adds ? Atomic::Add : Atomic::None);
   }
 
   void counted_loop(int depth) {

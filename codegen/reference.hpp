@@ -49,7 +49,9 @@ using CallOperand = std::variant<Value, Shape>;
 [[nodiscard]] Value load(const TensorView& tensor, const Shape& offsets, const Shape& shape,
                          const pl::Location& location);
 /// Writes `tile` to the region at `offsets`; ranks must agree, except that a scalar fills nothing (error).
-void store(const Value& tile, const Shape& offsets, const TensorView& tensor, const pl::Location& location);
+/// `Atomic::Add` adds to what is there, indivisibly for each element: other threads may add meanwhile.
+void store(const Value& tile, const Shape& offsets, const TensorView& tensor, const pl::Location& location,
+           Atomic atomic = Atomic::None);
 
 /// The region [offsets, offsets + shape) of `tensor` as a view of the same memory.
 [[nodiscard]] TensorView slice(const TensorView& tensor, const Shape& offsets, const Shape& shape,

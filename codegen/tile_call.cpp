@@ -17,6 +17,16 @@ TileCallType tile_call_type(const Kernel& kernel, const Expr& call, const pl::Lo
     case Op::BatchMatmul:
     case Op::Gemv:
     case Op::Dot: return rules::linear(rule);
+    case Op::TileSlice: return rules::tile_slice(rule);
+    case Op::Assemble: return rules::assemble(rule);
+    case Op::Concat: return rules::concat(rule);
+    case Op::Reshape: return rules::reshape(rule);
+    case Op::Reinterpret: return rules::reinterpret(rule);
+    case Op::Pad: return rules::pad(rule);
+    case Op::Expand: return rules::expand(rule);
+    case Op::Arange: return rules::arange(rule);
+    case Op::Tri: return rules::tri(rule);
+    case Op::Random: return rules::random(rule);
     default: break;
   }
   throw pl::InternalError(
@@ -25,6 +35,12 @@ TileCallType tile_call_type(const Kernel& kernel, const Expr& call, const pl::Lo
 
 int shape_operand(Op op) {
   switch (op) {
+    case Op::Arange:
+    case Op::Tri:
+    case Op::Random: return 0;
+    case Op::Reshape:
+    case Op::Expand: return 1;
+    case Op::TileSlice: return 2;
     default: return -1;
   }
 }
@@ -75,6 +91,40 @@ const std::vector<Expr>& CallRule::list(std::size_t i) const {
                                 " is no list; please report this",
                             location_);
   return operand.operands;
+}
+
+DType CallRule::wanted() const {
+  const DType dtype = call_.type.dtype;
+  if (!is_built(dtype)) dtype_error("dtype " + std::string(name_of(dtype)) + " is not built yet; use float");
+  if (call_.type.any_dtype || !accepts(operation(call_.op).dtypes, dtype))
+    dtype_error("there is no such tile of " + std::string(name_of(dtype)) + "; make another and convert it " +
+                "with pl::cast<" + std::string(cpp_name_of(dtype)) + ">(...)");
+  return dtype;
+}
+
+void CallRule::scalar(std::size_t i, DType dtype) const {
+  const Type& type = call_.operands.at(i).type;
+  if (!type.is_scalar())
+    shape_error("operand " + std::to_string(i) + " must be a scalar, not a tile of shape " +
+                passes::shape_text(kernel_, type.shape));
+  if (type.dtype != dtype)
+    dtype_error("operand " + std::to_string(i) + " is " + std::string(name_of(type.dtype)) + " and must be " +
+                std::string(name_of(dtype)) + "; convert it with " + passes::cast_hint(dtype) + "(...)");
+}
+
+const std::vector<Expr>& CallRule::list(std::size_t i, std::size_t size, const std::string& what) const {
+  const std::vector<Expr>& items = list(i);
+  if (items.size() != size)
+    shape_error(std::to_string(items.size()) + " " + what + " for rank " + std::to_string(size) +
+                "; give one for each axis");
+  return items;
+}
+
+std::vector<Expr> CallRule::shape(std::size_t i) {
+  const std::vector<Expr>& items = list(i);
+  for (std::size_t axis = 0; axis < items.size(); ++axis)
+    not_negative(items[axis], "extent of the result, axis " + std::to_string(axis));
+  return items;
 }
 
 std::string CallRule::shape_text(std::size_t i) const { return passes::shape_text(kernel_, tile(i).shape); }

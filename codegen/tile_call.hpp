@@ -12,6 +12,7 @@
 #include "codegen/ir.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trilith::codegen {
@@ -73,9 +74,20 @@ class CallRule {
   /// An axis of a tile of this rank, counted from 0; ShapeError where there is none.
   [[nodiscard]] std::size_t axis(std::int64_t given, std::size_t rank) const;
 
+  /// The dtype that the kernel asked for; DtypeError unless the row takes it.
+  [[nodiscard]] DType wanted() const;
+  /// DtypeError unless operand i is a scalar of this dtype.
+  void scalar(std::size_t i, DType dtype) const;
+  /// ShapeError unless operand i, a list, has `size` items.
+  const std::vector<Expr>& list(std::size_t i, std::size_t size, const std::string& what) const;
+  /// Operand i, a list, as the shape of a result: no extent is negative.
+  std::vector<Expr> shape(std::size_t i);
+
   void equal(Expr a, Expr b, const std::string& what);
   void inside(Expr offset, Expr size, Expr extent, const std::string& what);
   void not_negative(Expr extent, const std::string& what);
+
+  void note(RunTimeCheck check) { checks_.push_back(std::move(check)); }
 
   [[noreturn]] void shape_error(const std::string& what) const;
   [[noreturn]] void dtype_error(const std::string& what) const;
@@ -98,6 +110,17 @@ namespace rules {
 TileCallType transpose(CallRule& rule);
 // tile_call/linear.cpp
 TileCallType linear(CallRule& rule);
+TileCallType tile_slice(CallRule& rule);
+TileCallType assemble(CallRule& rule);
+TileCallType concat(CallRule& rule);
+TileCallType reshape(CallRule& rule);
+TileCallType reinterpret(CallRule& rule);
+TileCallType pad(CallRule& rule);
+TileCallType expand(CallRule& rule);
+// tile_call/generate.cpp
+TileCallType arange(CallRule& rule);
+TileCallType tri(CallRule& rule);
+TileCallType random(CallRule& rule);
 }  // namespace rules
 
 }  // namespace trilith::codegen

@@ -26,12 +26,12 @@ Value load_all(const ViewRef& view, const std::source_location& where) {
 }
 
 void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
-                  const std::source_location& where) {
+                  trilith::codegen::Atomic atomic, const std::source_location& where) {
   require_core("store", where);
   if (view.read_only) throw_read_only(view, where);
   const auto origin = trilith::codegen::Shape(static_cast<std::size_t>(view.rank), 0);
   reference::store(tile, offsets != nullptr ? offsets->values() : origin, tensor_view(view),
-                   location_of(where));
+                   location_of(where), atomic);
 }
 
 Value full_tile(const Index& shape, const Value& element, const std::source_location& where) {

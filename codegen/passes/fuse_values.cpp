@@ -91,9 +91,9 @@ class Builder {
 
   ValueId assign(const Statement& statement, int order) {
     const Expr& expression = statement.value;
-    if (expression.op == Op::Variable) {  // a copy shares the value and has its own name in memory
-      return read(expression, order);
-    }
+    // A copy shares the value and has its own name in memory; all memories are one here.
+    if (expression.op == Op::Variable) return read(expression, order);
+    if (expression.op == Op::MoveTo) return read(expression.operands[0], order);
     Value value;
     value.expr = &expression;
     value.variable = statement.variable;

@@ -64,7 +64,9 @@ Expr Resolver::value_of_expression(const Expr& e, const std::string& name) {
     case Op::Print:
       throw pl::InternalError(
           "specialise: '" + std::string(operation(e.op).name) + "' where a value is needed", at(e.location));
-    default: return is_tile_call(e.op) ? evaluate_tile_call(e, name) : evaluate_operation(e, name);
+    default:
+      if (operation(e.op).group == Group::Reduce) return evaluate_reduction(e, name);
+      return is_tile_call(e.op) ? evaluate_tile_call(e, name) : evaluate_operation(e, name);
   }
 }
 
@@ -148,6 +150,70 @@ Expr Resolver::choose_tile(const Expr& e, Expr condition, const std::string& nam
   choice.else_body.push_back(assignment(chosen, std::move(sides[1]), e.location));
   emit(std::move(choice));
   return use(chosen, e.location);
+}
+
+namespace {
+
+std::pair<Op, Op> row_and_column(Op op) {
+  switch (op) {
+    case Op::Sum: return {Op::RowSum, Op::ColSum};
+    case Op::Prod: return {Op::RowProd, Op::ColProd};
+    case Op::Max: return {Op::RowMax, Op::ColMax};
+    case Op::Min: return {Op::RowMin, Op::ColMin};
+    default: return {Op::RowMean, Op::ColMean};
+  }
+}
+
+}  // namespace
+
+/// A reduction over any axis: of the rows, of the columns, or of the columns of [outer, extent, inner].
+Expr Resolver::evaluate_reduction(const Expr& e, const std::string& name) {
+  Expr operand = evaluate_atom(e.operands[0], name);
+  const std::string operation_name(operation(e.op).name);
+  if (!operand.type.is_tile()) throw pl::ShapeError(operation_name + " needs a tile, not a scalar", at(e.location));
+  const std::vector<Dim> shape = operand.type.shape;
+  const auto rank = static_cast<std::int32_t>(shape.size());
+  std::int32_t axis = e.attributes.axis;
+  if (axis < -rank || axis >= rank)
+    throw pl::ShapeError(operation_name + ": axis " + std::to_string(axis) + " of a tile of rank " +
+                             std::to_string(rank) + "; axes are 0 to rank - 1, or negative from the end",
+                         at(e.location));
+  if (axis < 0) axis += rank;
+  const auto [row, column] = row_and_column(e.op);
+  const auto make = [&](Op op, std::vector<Expr> operands) {
+    Expr made;
+    made.op = op;
+    made.location = e.location;
+    made.operands = std::move(operands);
+    made.type = result_type(out_, op, made.operands, made.operands[0].type.dtype, at(e.location));
+    return made;
+  };
+  if (axis + 1 == rank) return make(row, {std::move(operand)});
+  if (axis + 2 == rank) return make(column, {std::move(operand)});
+  const auto reshaped = [&](Expr tile, std::vector<Dim> to) {
+    Expr made;
+    made.op = Op::Reshape;
+    made.location = e.location;
+    std::vector<Expr> extents;
+    for (const Dim& dim : to) extents.push_back(extent_of(dim, e.location));
+    made.type = Type::tile(tile.type.dtype, std::move(to));
+    made.operands = {atom(std::move(tile), name), list_expression(std::move(extents), e.location)};
+    return made;
+  };
+  const auto product_of = [&](std::int32_t from, std::int32_t to) {
+    Expr product = int64_constant(1, e.location);
+    for (std::int32_t i = from; i < to; ++i)
+      product = scalar_operation(Op::Mul, DType::Int64,
+                                 {std::move(product), extent_of(shape[static_cast<std::size_t>(i)], e.location)},
+                                 e.location);
+    return dimension_of(product);
+  };
+  const Dim extent = shape[static_cast<std::size_t>(axis)];
+  Expr flat = reshaped(std::move(operand), {product_of(0, axis), extent, product_of(axis + 1, rank)});
+  Expr reduced = make(column, {atom(std::move(flat), name)});
+  std::vector<Dim> result = shape;
+  result[static_cast<std::size_t>(axis)] = Dim{1};
+  return reshaped(std::move(reduced), std::move(result));
 }
 
 Expr Resolver::evaluate_tile_call(const Expr& e, const std::string& name) {

@@ -168,6 +168,9 @@ Binding Resolver::store(const Expr& e, const SourceLocation& location) {
                              name + " is " + std::string(name_of(target.type.dtype)) +
                              "; convert the tile with " + cast_hint(target.type.dtype) + "(...)",
                          at(location));
+  if (e.attributes.atomic == Atomic::Add && tile.type.dtype == DType::Bool)
+    throw pl::DtypeError("store: bools cannot be added; convert the tile with pl::cast<std::int32_t>(...)",
+                         at(location));
   std::vector<Expr> offsets = integers(e.operands[1]);
   if (offsets.empty()) offsets.assign(target.type.shape.size(), int64_constant(0, location));
   check_region(e, target, offsets, tile.type.shape);
@@ -175,6 +178,7 @@ Binding Resolver::store(const Expr& e, const SourceLocation& location) {
   statement.kind = StatementKind::Evaluate;
   statement.location = location;
   statement.value.op = Op::Store;
+  statement.value.attributes = e.attributes;
   statement.value.location = e.location;
   statement.value.operands = {std::move(tile),
                               list_expression(parameter_offsets(target, offsets), e.location),

@@ -86,6 +86,7 @@ class Resolver {
   Expr evaluate_conditional(const Expr& expression, const std::string& name);
   Expr condition(const Expr& expression);
   Expr choose_tile(const Expr& expression, Expr condition, const std::string& name);
+  Expr evaluate_reduction(const Expr& expression, const std::string& name);
   Expr evaluate_tile_call(const Expr& expression, const std::string& name);
   Expr evaluate_full(const Expr& expression, const std::string& name);
   Expr evaluate_extent(const Expr& expression, const std::string& name);

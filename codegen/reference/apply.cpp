@@ -2,8 +2,45 @@
 
 namespace trilith::codegen::reference {
 
+namespace {
+
+Op column_reduction(Op op) {
+  switch (op) {
+    case Op::Sum: return Op::ColSum;
+    case Op::Prod: return Op::ColProd;
+    case Op::Max: return Op::ColMax;
+    case Op::Min: return Op::ColMin;
+    default: return Op::ColMean;
+  }
+}
+
+/// Over any axis: the column reduction of [outer, extent, inner].
+Value reduce_axis(Op op, const Value& x, std::int32_t given, const pl::Location& location) {
+  const std::string name(operation(op).name);
+  const auto rank = static_cast<std::int32_t>(x.shape.size());
+  if (x.is_scalar) throw pl::ShapeError(name + " needs a tile, not a scalar", location);
+  if (given < -rank || given >= rank)
+    throw pl::ShapeError(name + ": axis " + std::to_string(given) + " of a tile of rank " +
+                             std::to_string(rank) +
+                             "; axes are 0 to rank - 1, or negative from the end",
+                         location);
+  const auto axis = static_cast<std::size_t>(given < 0 ? given + rank : given);
+  Value flat = x;
+  flat.shape = {1, x.shape[axis], 1};
+  for (std::size_t i = 0; i < axis; ++i) flat.shape[0] *= x.shape[i];
+  for (std::size_t i = axis + 1; i < x.shape.size(); ++i) flat.shape[2] *= x.shape[i];
+  Value result = apply(column_reduction(op), std::span(&flat, 1), {}, x.dtype, location);
+  result.shape = x.shape;
+  result.shape[axis] = 1;
+  return result;
+}
+
+}  // namespace
+
 Value apply(Op op, std::span<const Value> operands, const Attributes& attributes, DType result_dtype,
             const pl::Location& location) {
+  if (operation(op).group == Group::Reduce)
+    return reduce_axis(op, operands[0], attributes.axis, location);
   std::vector<TypeOf> types;
   for (const Value& operand : operands) types.push_back({operand.dtype, operand.is_scalar, operand.shape});
   const TypeOf type = result_type(op, types, result_dtype, location);

@@ -83,6 +83,10 @@ void integer_elementwise(Op op, std::span<const Value> operands, Value& result) 
 
 void elementwise(Op op, std::span<const Value> operands, Value& result) {
   if (op == Op::Where) return where(operands, result);
+  if (op == Op::MoveTo) {
+    result.bytes = operands[0].bytes;
+    return;
+  }
   if (is_floating(result.dtype)) return floating_elementwise(op, operands, result);
   integer_elementwise(op, operands, result);
 }

@@ -1,5 +1,7 @@
 #include "codegen/reference/support.hpp"
 
+#include <atomic>
+
 namespace trilith::codegen::reference {
 namespace {
 
@@ -49,6 +51,26 @@ void for_each_element(const TensorView& tensor, const Shape& offsets, const Shap
   }
 }
 
+void refuse_atomic_bool(DType dtype, const pl::Location& location) {
+  if (dtype == DType::Bool)
+    throw pl::DtypeError("store: bools cannot be added; convert the tile with pl::cast<std::int32_t>(...)",
+                         location);
+}
+
+template <class T>
+void add_indivisibly(T* to, T value) {
+  const std::atomic_ref<T> element(*to);
+  T old = element.load(std::memory_order_relaxed);
+  for (;;) {
+    T sum;
+    if constexpr (std::is_integral_v<T>)
+      sum = static_cast<T>(wide(old) + wide(value));
+    else
+      sum = static_cast<T>(old + value);
+    if (element.compare_exchange_weak(old, sum, std::memory_order_relaxed)) return;
+  }
+}
+
 }  // namespace
 
 Value full(const Shape& shape, const Value& element) {
@@ -78,7 +100,8 @@ Value load(const TensorView& tensor, const Shape& offsets, const Shape& shape, c
   return result;
 }
 
-void store(const Value& tile, const Shape& offsets, const TensorView& tensor, const pl::Location& location) {
+void store(const Value& tile, const Shape& offsets, const TensorView& tensor, const pl::Location& location,
+           Atomic atomic) {
   check_view(tensor, "store", location);
   if (tile.is_scalar)
     throw pl::ShapeError(
@@ -93,6 +116,14 @@ void store(const Value& tile, const Shape& offsets, const TensorView& tensor, co
   auto* to = static_cast<std::byte*>(tensor.data);
   const std::byte* from = tile.bytes.data();
   const auto size = static_cast<std::int64_t>(size_of(tensor.dtype));
+  if (atomic == Atomic::Add) {
+    refuse_atomic_bool(tensor.dtype, location);
+    return visit_numeric(tensor.dtype, [&]<class T>() {
+      for_each_element(tensor, offsets, tile.shape, [&](std::int64_t i, std::int64_t at) {
+        add_indivisibly(static_cast<T*>(tensor.data) + at, tile.get<T>(i));
+      });
+    });
+  }
   for_each_element(tensor, offsets, tile.shape, [&](std::int64_t i, std::int64_t at) {
     std::memcpy(to + at * size, from + i * size, static_cast<std::size_t>(size));
   });

@@ -33,6 +33,16 @@ void define(const CallInputs& in, Value& result) {
     case Op::BatchMatmul:
     case Op::Gemv:
     case Op::Dot: return linear(in, result);
+    case Op::TileSlice: return tile_slice(in, result);
+    case Op::Assemble: return assemble(in, result);
+    case Op::Concat: return concat(in, result);
+    case Op::Reshape:
+    case Op::Reinterpret: return reshape(in, result);
+    case Op::Pad: return pad(in, result);
+    case Op::Expand: return expand(in, result);
+    case Op::Arange: return arange(in, result);
+    case Op::Tri: return tri(in, result);
+    case Op::Random: return random(in, result);
     default: no_such_case(in.op, result.dtype);
   }
 }

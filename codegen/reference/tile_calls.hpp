@@ -52,5 +52,15 @@ inline void copy_element(Value& result, std::int64_t to, const Value& from, std:
 void transpose(const CallInputs& in, Value& result);
 // linear.cpp
 void linear(const CallInputs& in, Value& result);
+void tile_slice(const CallInputs& in, Value& result);
+void assemble(const CallInputs& in, Value& result);
+void concat(const CallInputs& in, Value& result);
+void reshape(const CallInputs& in, Value& result);  ///< Reinterpret too
+void pad(const CallInputs& in, Value& result);
+void expand(const CallInputs& in, Value& result);
+// generate.cpp
+void arange(const CallInputs& in, Value& result);
+void tri(const CallInputs& in, Value& result);
+void random(const CallInputs& in, Value& result);
 
 }  // namespace trilith::codegen::reference

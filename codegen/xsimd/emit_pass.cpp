@@ -123,8 +123,19 @@ void NestEmitter::vector_value(ValueId id, const Place& place) {
   c_.out.line("const auto " + name_of(id) + " = " + text + ";");
 }
 
+bool NestEmitter::adds(const Root& root) {
+  if (root.kind != fuse::RootKind::Store || root.statement->value.attributes.atomic != Atomic::Add) return false;
+  c_.headers.insert("atomic.hpp");
+  return true;
+}
+
 void NestEmitter::vector_root(const Root& root, const Place& place) {
   const Stream& stream = writes_.at(&root);
+  if (adds(root)) {
+    const std::string count = stream.inner.is(0) ? "1" : place.count.empty() ? "W" : place.count;
+    return c_.out.line("device::atomic_add(" + pointer(stream, place.at) + ", " + stream.inner.text() + ", " +
+                       name_of(root.value) + ", " + count + ");");
+  }
   const bool mask = stream.dtype == DType::Bool;
   const std::string kind = mask ? "device::store_mask" : "device::store";
   const std::string to = pointer(stream, place.at), name = name_of(root.value);

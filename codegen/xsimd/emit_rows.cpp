@@ -106,7 +106,10 @@ void NestEmitter::row_values(const Stage& stage) {
 
 void NestEmitter::row_roots(const Stage& stage) {
   for (const Root& root : stage.row_roots)
-    c_.out.line("*" + writes_.at(&root).row + " = " + name_of(root.value) + ";");
+    if (adds(root))
+      c_.out.line("device::atomic_add(" + writes_.at(&root).row + ", " + name_of(root.value) + ");");
+    else
+      c_.out.line("*" + writes_.at(&root).row + " = " + name_of(root.value) + ";");
 }
 
 }  // namespace trilith::codegen::xsimd

@@ -32,7 +32,7 @@ const Root* NestEmitter::streamed_root(const Stage& stage) const {
   // Where a pass reduces, the order of the sum must not depend on an address.
   if (!stage.reductions.empty()) return nullptr;
   for (const Root& root : stage.roots) {
-    if (root.kind != RootKind::Store) continue;
+    if (root.kind != RootKind::Store || root.statement->value.attributes.atomic != Atomic::None) continue;
     const Stream& stream = writes_.at(&root);
     const VariableId tensor = root.statement->value.operands[2].variable;
     const Product elements = c_.count(c_.kernel.variables[tensor].type.shape);

@@ -57,6 +57,7 @@ class NestEmitter {
   void body(const fuse::Stage& stage, const Place& place);
   void vector_value(fuse::ValueId id, const Place& place);
   void vector_root(const fuse::Root& root, const Place& place);
+  [[nodiscard]] bool adds(const fuse::Root& root);  ///< an atomic store; its header is included
   void accumulate(fuse::ValueId reduction, const Place& place);
   [[nodiscard]] std::string vector_operand(const fuse::Operand& operand);
   [[nodiscard]] std::string splat(DType dtype, const std::string& scalar) const;

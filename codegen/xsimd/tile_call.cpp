@@ -14,6 +14,16 @@ constexpr TileCallLowering lowerings[] = {
     {Op::BatchMatmul, "matmul.hpp", write_linear},
     {Op::Gemv, "matmul.hpp", write_linear},
     {Op::Dot, "matmul.hpp", write_linear},
+    {Op::TileSlice, "layout.hpp", write_tile_slice},
+    {Op::Assemble, "layout.hpp", write_assemble},
+    {Op::Concat, "layout.hpp", write_concat},
+    {Op::Reshape, "layout.hpp", write_copy},
+    {Op::Reinterpret, "layout.hpp", write_copy},
+    {Op::Pad, "layout.hpp", write_pad},
+    {Op::Expand, "layout.hpp", write_expand},
+    {Op::Arange, "generate.hpp", write_arange},
+    {Op::Tri, "generate.hpp", write_tri},
+    {Op::Random, "random.hpp", write_random},
 };
 
 void run_time_checks(Context& context, const Statement& statement) {

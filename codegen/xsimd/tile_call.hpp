@@ -73,5 +73,15 @@ struct TileCallLowering {
 void write_transpose(TileCall& call);
 // calls_linear.cpp
 void write_linear(TileCall& call);
+void write_tile_slice(TileCall& call);
+void write_assemble(TileCall& call);
+void write_concat(TileCall& call);
+void write_copy(TileCall& call);  ///< Reshape, Reinterpret
+void write_pad(TileCall& call);
+void write_expand(TileCall& call);
+// calls_generate.cpp
+void write_arange(TileCall& call);
+void write_tri(TileCall& call);
+void write_random(TileCall& call);
 
 }  // namespace trilith::codegen::xsimd

@@ -63,6 +63,16 @@ const clang::FunctionDecl* Walker::helper_target(const clang::CallExpr* call,
          "define it with pl::jit.inline_([](...) { ... }) in this file or a header");
 }
 
+namespace {
+
+/// A function of pl::composed: an operation of the language that is written in others.
+bool is_in_composed(const clang::FunctionDecl* function) {
+  const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(function->getDeclContext()->getRedeclContext());
+  return space != nullptr && space->getName() == "composed" && is_in_pl(space);
+}
+
+}  // namespace
+
 codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::FunctionDecl* function,
                                   llvm::ArrayRef<const clang::Expr*> arguments,
                                   const std::shared_ptr<ClosureValue>& closure) {
@@ -80,6 +90,11 @@ codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::Functio
     if (frame.function == definition) refuse(where, "recursion: '" + name + "' calls itself", "write a loop");
   if (frames_.size() > deepest)
     refuse(where, "helpers that call each other more than 64 deep", "write a loop");
+
+  // Arguments are the user's code, the body of our own compositions is not: all of it stands at the call.
+  const std::optional<codegen::SourceLocation> outer_call = composed_;
+  const bool is_composed = is_in_composed(definition);
+  const codegen::SourceLocation call_place = location(at);
 
   // The lambda's own copies hide the outer variables of the same declaration while its body is walked.
   std::map<const clang::ValueDecl*, std::optional<Binding>> hidden;
@@ -101,6 +116,7 @@ codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::Functio
       bindings_[declaration] = binding;
     }
 
+  if (is_composed) composed_ = call_place;
   ReturnFinder returns;
   returns.TraverseStmt(const_cast<clang::Stmt*>(body));
   const auto* compound = llvm::dyn_cast<clang::CompoundStmt>(body);
@@ -131,6 +147,7 @@ codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::Functio
   }
   const Frame finished = std::move(frames_.back());
   frames_.pop_back();
+  composed_ = outer_call;
   for (auto& [declaration, binding] : hidden) {
     if (binding)
       bindings_[declaration] = *binding;

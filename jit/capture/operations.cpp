@@ -115,10 +115,13 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
     emit(std::move(print));
     return {};
   }
-  const std::optional<Op> op = name == "sel" ? Op::Where : codegen::operation_from_name(name);
+  const std::optional<Op> op = name == "sel"     ? Op::Where
+                               : name == "slice" ? Op::TileSlice
+                                                 : codegen::operation_from_name(name);
   if (op) {
-    if (codegen::is_tile_call(*op)) return tile_call(*op, call);
     const codegen::Operation& row = codegen::operation(*op);
+    if (codegen::is_tile_call(row.group) || row.group == Group::Reduce || *op == Op::MoveTo)
+      return tile_call(*op, call);
     if (row.group != Group::Structure && row.group != Group::Move && row.arity >= 1 &&
         arguments.size() >= static_cast<std::size_t>(row.arity))
       return operation(*op, call, arguments.take_front(static_cast<std::size_t>(row.arity)));
@@ -226,6 +229,10 @@ codegen::Expr Walker::store(const clang::CallExpr* call) {
   effect.kind = codegen::StatementKind::Evaluate;
   effect.location = location(where);
   effect.value = make(Op::Store, Type{}, {std::move(tile), std::move(offsets), tensor}, where);
+  const unsigned options = has_offsets ? 3 : 2;
+  if (call->getNumArgs() > options)
+    if (const auto atomic = option(call->getArg(options), "atomic"))
+      effect.value.attributes.atomic = static_cast<codegen::Atomic>(*atomic);
   emit(std::move(effect));
   return tensor;
 }

@@ -23,6 +23,48 @@ codegen::Expr Walker::tile_call(Op op, const clang::CallExpr* call) {
     case Op::BatchMatmul:
     case Op::Gemv:
     case Op::Dot: return linear(op, call);
+    case Op::Sum:
+    case Op::Prod:
+    case Op::Max:
+    case Op::Min:
+    case Op::Mean: {
+      Expr result = make_tile_call(op, call, arguments.take_front(1));
+      result.attributes.axis = static_cast<std::int32_t>(option(arguments[1], "axis").value_or(-1));
+      return result;
+    }
+    case Op::MoveTo: {
+      Expr result = make_tile_call(op, call, arguments.take_front(1));
+      result.attributes.memory =
+          static_cast<codegen::MemorySpace>(constant_integer(arguments[1], "a memory"));
+      return result;
+    }
+    case Op::TileSlice:
+    case Op::Assemble: return make_tile_call(op, call, arguments.take_front(3));
+    case Op::Reshape:
+    case Op::Expand: return make_tile_call(op, call, arguments.take_front(2));
+    case Op::Reinterpret: return make_tile_call(op, call, arguments.take_front(1));
+    case Op::Pad: return make_tile_call(op, call, arguments.take_front(4));
+    case Op::Concat: return concat(call);
+    case Op::Arange: return make_tile_call(op, call, arguments.take_front(3));
+    case Op::Random: {
+      Expr result = make_tile_call(op, call, arguments.take_front(3));
+      for (std::size_t i = 1; i < 3; ++i)
+        result.operands[i] = int64_operand(std::move(result.operands[i]), call);
+      return result;
+    }
+    case Op::Tri: {
+      std::vector<Expr> values = operands(arguments.take_front(3));
+      for (Expr& value : values) value = int64_operand(std::move(value), call);
+      Expr shape;
+      shape.op = Op::List;
+      shape.type.kind = codegen::TypeKind::List;
+      shape.location = location(call->getExprLoc());
+      shape.operands = {std::move(values[0]), std::move(values[1])};
+      Expr result = make(op, type_of(call->getType(), call->getExprLoc()),
+                         {std::move(shape), std::move(values[2])}, call->getExprLoc());
+      result.attributes.upper = constant_integer(arguments[3], "`upper`") != 0;
+      return result;
+    }
     default: break;
   }
   refuse(call, "'pl::" + std::string(codegen::operation(op).name) + "' is not built yet",
@@ -46,6 +88,32 @@ codegen::Expr Walker::linear(Op op, const clang::CallExpr* call) {
   result.type.dtype = codegen::product_dtype(known->type.dtype);
   if (wanted.any_dtype || (!result.type.any_dtype && wanted.dtype == result.type.dtype)) return result;
   return make(Op::Cast, wanted, {std::move(result)}, call->getExprLoc());
+}
+
+/// A number that stays what it is beside a tile of any dtype: a seed, a diagonal.
+codegen::Expr Walker::int64_operand(Expr value, const clang::CallExpr* call) {
+  value = convert(std::move(value), DType::Int64, call->getExprLoc());
+  value.literal = false;
+  return value;
+}
+
+/// pl::concat(a, b) or pl::concat({a, b, c}), with the axis behind them.
+codegen::Expr Walker::concat(const clang::CallExpr* call) {
+  const llvm::ArrayRef<const clang::Expr*> arguments(call->getArgs(), call->getNumArgs());
+  const bool is_list = meaning_of(arguments[0]->getType(), context_).kind != Kind::Tile;
+  llvm::ArrayRef<const clang::Expr*> tiles = arguments.take_front(2);
+  if (is_list) {
+    const clang::Expr* list = bare(arguments[0]);
+    if (const auto* standard = llvm::dyn_cast<clang::CXXStdInitializerListExpr>(list))
+      list = bare(standard->getSubExpr());
+    const auto* items = llvm::dyn_cast<clang::InitListExpr>(list);
+    if (items == nullptr) refuse(arguments[0], "tiles that are no list", "write pl::concat({a, b, c})");
+    tiles = llvm::ArrayRef<const clang::Expr*>(items->getInits(), items->getNumInits());
+  }
+  Expr result = make_tile_call(Op::Concat, call, tiles);
+  const std::size_t options = is_list ? 1 : 2;
+  result.attributes.axis = static_cast<std::int32_t>(option(arguments[options], "axis").value_or(-1));
+  return result;
 }
 
 /// Operands are tiles, scalars (constants are literals, which take the dtype of the tile) and lists.

@@ -135,6 +135,7 @@ void Walker::bind_captured_field(const clang::ValueDecl* captured, const clang::
 }
 
 codegen::SourceLocation Walker::location(clang::SourceLocation where) {
+  if (composed_) return *composed_;
   const clang::SourceManager& sources = context_.getSourceManager();
   const clang::PresumedLoc place = sources.getPresumedLoc(sources.getFileLoc(where));
   if (place.isInvalid()) return {};

@@ -171,6 +171,8 @@ class Walker {
   // tile_calls.cpp
   [[nodiscard]] Expr tile_call(Op op, const clang::CallExpr* call);
   [[nodiscard]] Expr linear(Op op, const clang::CallExpr* call);
+  [[nodiscard]] Expr concat(const clang::CallExpr* call);
+  [[nodiscard]] Expr int64_operand(Expr value, const clang::CallExpr* call);
   [[nodiscard]] Expr make_tile_call(Op op, const clang::CallExpr* call,
                                     llvm::ArrayRef<const clang::Expr*> arguments);
   [[nodiscard]] std::int32_t constant_integer(const clang::Expr* argument, const std::string& what);
@@ -208,6 +210,7 @@ class Walker {
   std::vector<Frame> frames_;
   std::vector<std::int32_t> break_targets_;  ///< 0: the innermost loop, else the Block of a switch
   std::int32_t next_block_ = 1;
+  std::optional<codegen::SourceLocation> composed_;  ///< the user's call of the pl::composed function being inlined
 };
 
 }  // namespace trilith::capture

@@ -11,7 +11,7 @@ namespace detail {
                                 const std::source_location& where);
 [[nodiscard]] Value load_all(const ViewRef& view, const std::source_location& where);
 void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
-                  const std::source_location& where);
+                  trilith::codegen::Atomic atomic, const std::source_location& where);
 [[nodiscard]] Value full_tile(const Index& shape, const Value& element, const std::source_location& where);
 [[nodiscard]] Value reduce(Op op, const Value& tile, const std::source_location& where);
 void print_value(const Value& value, const std::source_location& where);
@@ -40,10 +40,18 @@ template <class TensorType>
 struct IsWritable<InOut<TensorType>> : std::true_type {};
 }  // namespace detail
 
-/// Writes the tile to y at `offsets` and returns y: `y = pl::store(tile, {0, 0}, y)`.
+/// How a store writes. `Add` adds each element of the tile to what is there, in one indivisible step, so that kernels
+/// on several cores may add to one tensor; in which order is open, and sums of floats depend on it. Not for bool.
+enum class Atomic : std::uint8_t { None, Add };
+struct StoreOptions {
+  Atomic atomic = Atomic::None;
+};
+
+/// Writes the tile to y at `offsets` and returns y: `y = pl::store(tile, {0, 0}, y)`, or adds it with
+/// `{.atomic = pl::Atomic::Add}`.
 /// ShapeError where the region does not lie inside y, DtypeError where the dtypes differ.
 template <class T, class Y>
-Y store(const Tile<T>& tile, const Index& offsets, const Y& y,
+Y store(const Tile<T>& tile, const Index& offsets, const Y& y, StoreOptions options = {},
         std::source_location where = std::source_location::current()) {
   static_assert(
       detail::IsWritable<Y>::value,
@@ -52,12 +60,14 @@ Y store(const Tile<T>& tile, const Index& offsets, const Y& y,
       !detail::IsWritable<Y>::value || std::is_void_v<T> || std::is_void_v<typename Y::value_type> ||
           std::is_same_v<T, typename Y::value_type>,
       "pl::store: the tile and the tensor have different dtypes; convert the tile with pl::cast<T>(…)");
-  detail::store_region(tile.value(), &offsets, y.view(), where);
+  detail::store_region(tile.value(), &offsets, y.view(),
+                       static_cast<trilith::codegen::Atomic>(options.atomic), where);
   return y;
 }
 /// Writes the tile to the start of y.
 template <class T, class Y>
-Y store(const Tile<T>& tile, const Y& y, std::source_location where = std::source_location::current()) {
+Y store(const Tile<T>& tile, const Y& y, StoreOptions options = {},
+        std::source_location where = std::source_location::current()) {
   static_assert(
       detail::IsWritable<Y>::value,
       "pl::store: a plain pl::Tensor is read-only; declare the parameter pl::Out<…> or pl::InOut<…>");
@@ -65,7 +75,8 @@ Y store(const Tile<T>& tile, const Y& y, std::source_location where = std::sourc
       !detail::IsWritable<Y>::value || std::is_void_v<T> || std::is_void_v<typename Y::value_type> ||
           std::is_same_v<T, typename Y::value_type>,
       "pl::store: the tile and the tensor have different dtypes; convert the tile with pl::cast<T>(…)");
-  detail::store_region(tile.value(), nullptr, y.view(), where);
+  detail::store_region(tile.value(), nullptr, y.view(),
+                       static_cast<trilith::codegen::Atomic>(options.atomic), where);
   return y;
 }
 

@@ -41,6 +41,12 @@ Kernel everything() {
   kernel.files.push_back("other.hpp");
   kernel.body.back().location = {1, 7, 9};
   kernel.body.back().value.operands[0].attributes.clamp = true;
+  Attributes& attributes = kernel.body.back().value.attributes;
+  attributes.axis = -3;
+  attributes.axis2 = 7;
+  attributes.upper = true;
+  attributes.memory = MemorySpace::Bias;
+  attributes.atomic = Atomic::Add;
   return kernel;
 }
 

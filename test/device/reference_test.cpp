@@ -251,7 +251,8 @@ TEST_CASE("every exact elementwise operation gives the reference's bits") {
     const bool elementwise = row.group == Group::Elementwise || row.group == Group::Compare ||
                              row.group == Group::Logic || row.group == Group::Bits ||
                              row.group == Group::Cast;
-    if (!elementwise || row.exactness != codegen::Exactness::Exact) continue;
+    // `move` is a copy to the emitter and has no function.
+    if (!elementwise || row.exactness != codegen::Exactness::Exact || row.op == codegen::Op::MoveTo) continue;
     INFO(std::string(row.name));
     CHECK(compared().count(row.op) == 1);
   }

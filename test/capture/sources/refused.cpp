@@ -162,6 +162,12 @@ auto wrong_rank = pl::jit.incore([](Matrix x, Output y) {
 auto wrong_axis = pl::jit.incore([](Matrix x, Output y) {
   y = pl::store(pl::load(x, {0, 0}, {8, x.dim(2)}), {0, 0}, y);  // refused: axis 2 of a tensor of rank 2
 });
+auto run_time_axis = pl::jit.incore([](Matrix x, pl::Out<pl::Tensor<float>> y, pl::Scalar<int> n) {
+  y = pl::store(pl::transpose(pl::load(x), n, 1), y);  // refused: an axis that is no constant
+});
+auto run_time_option = pl::jit.incore([](Matrix x, pl::Out<pl::Tensor<float>> y, pl::Scalar<int> n) {
+  y = pl::store(pl::sum(pl::load(x), {.axis = n}), y);  // refused: options that are no constants
+});
 auto other_dtype = pl::jit.incore([](Matrix x, Output y, pl::Scalar<float> s) {
   int n = 3;
   n += x.dim(0) > 3 ? 1 : 0;
