@@ -37,7 +37,7 @@ const Expr* deciding_operand(Op op, const std::vector<Expr>& operands) {
 }
 
 Type type_of_call(Op op, const std::vector<Expr>& operands) {
-  if (op == Op::Print) return {};
+  if (op == Op::Print || op == Op::Check) return {};
   const Expr* deciding = deciding_operand(op, operands);
   if (deciding == nullptr) return {};
   bool has_tile = false;
@@ -256,6 +256,12 @@ void KernelBuilder::store(Expr tile, const Items& offsets, Expr tensor, Atomic a
 void KernelBuilder::print(Expr value) {
   Statement statement = start(StatementKind::Evaluate);
   statement.value = call(Op::Print, {std::move(value)});
+  add(std::move(statement));
+}
+
+void KernelBuilder::check(Expr position, Expr size) {
+  Statement statement = start(StatementKind::Evaluate);
+  statement.value = call(Op::Check, {std::move(position), std::move(size)});
   add(std::move(statement));
 }
 

@@ -84,6 +84,8 @@ class KernelBuilder {
   void assign(const Expr& variable, Expr value);
   void store(Expr tile, const Items& offsets, Expr tensor, Atomic atomic = Atomic::None);
   void print(Expr value);
+  /// A fault unless 0 <= position < size: an element of an array.
+  void check(Expr position, Expr size);
   void if_(Expr condition, const Body& then, const Body& otherwise = {});
   void for_(std::string name, const Item& begin, const Item& end, const Item& step,
             const std::function<void(Expr)>& body, LoopKind loop = LoopKind::Sequential);

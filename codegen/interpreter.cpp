@@ -1,6 +1,7 @@
 #include "codegen/interpreter.hpp"
 
 #include "codegen/error.hpp"
+#include "codegen/message.hpp"
 #include "codegen/printer.hpp"
 #include "codegen/reference.hpp"
 
@@ -165,6 +166,12 @@ class Interpreter {
         else
           (void)value(expr.operands[0]);
         return {};
+      case Op::Check: {
+        const std::int64_t position = integer(expr.operands[0]), size = integer(expr.operands[1]);
+        if (position < 0 || position >= size)
+          throw pl::ShapeError(message::position(position, size), place());
+        return {};
+      }
       default: return is_tile_call(expr.op) ? tile_call(expr) : apply(expr);
     }
   }
@@ -390,7 +397,7 @@ class Interpreter {
     std::int64_t counter = integer(statement.begin);
     const std::int64_t end = integer(statement.end);
     const std::int64_t step = integer(statement.step);
-    if (step == 0) throw pl::UserError("the step of this loop is 0, so that it would never end", place());
+    if (step == 0) throw pl::UserError(message::zero_step, place());
     while (step > 0 ? counter < end : counter > end) {
       held(statement.variable) = Value::scalar(counter);
       const Flow flow = execute(statement.body);

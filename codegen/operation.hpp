@@ -134,6 +134,7 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(ColMax, "col_max", ColReduce, 1, Numeric, Exact, "maximum over the second last axis")                   \
   X(ColMin, "col_min", ColReduce, 1, Numeric, Exact, "minimum over the second last axis")                   \
   X(ColMean, "col_mean", ColReduce, 1, Floating, Sum, "col_sum / extent")                                   \
+  X(Check, "check", Debug, 2, Integer, Exact, "a fault unless 0 <= operand 0 < operand 1, both int64")      \
   X(Print, "print", Debug, 1, Any, Exact, "prints tile or scalar operand 0 on the host")                    \
   X(Transpose, "transpose", Layout, 1, Any, Exact, "x with attributes.axis and attributes.axis2 exchanged") \
   X(Matmul, "matmul", Linear, 2, Product, Sum,                                                              \

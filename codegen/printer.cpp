@@ -212,6 +212,7 @@ class Printer {
                     : std::string(", ") + cast_mode_names[static_cast<int>(expr.attributes.mode)]) +
                ">(" + operands(expr) + ")";
       case Op::Print: return "print " + operands(expr);
+      case Op::Check: return "check 0 <= " + operand(expr, 0) + " < " + operand(expr, 1);
       default: break;
     }
     const Infix* infix = infix_of(expr.op);

@@ -56,7 +56,8 @@ bool has_parameters(const CaptureRecord& record, std::span<const std::type_info*
   std::size_t count = 0;
   for (; record.parameter_types[count] != nullptr; ++count)
     if (count >= parameters.size() ||
-        std::string_view(record.parameter_types[count]) != parameters[count]->name())
+        (std::string_view(record.parameter_types[count]) != "*" &&
+         std::string_view(record.parameter_types[count]) != parameters[count]->name()))
       return false;
   return count == parameters.size();
 }

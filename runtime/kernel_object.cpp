@@ -7,6 +7,8 @@
 #include "runtime/bound_call.hpp"
 #include "runtime/call_plan.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/mixed_parameters.hpp"
+#include "runtime/native_run.hpp"
 #include "runtime/program.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/services.hpp"
@@ -24,11 +26,16 @@ namespace codegen = trilith::codegen;
 struct KernelObject::State {
   explicit State(const Definition& definition_)
       : definition(definition_),
-        rules(definition.parameters),
-        identity{definition.unit, definition.where, definition.closure_type, definition.argument_types} {}
+        identity{definition.unit, definition.where, definition.closure_type, definition.argument_types},
+        mixed(mixed_parameters(definition.parameters, identity)),
+        parameters(mixed.parameters.empty() ? definition.parameters : mixed.parameters),
+        rules(parameters) {}
+  // In this order: each is made from those before.
   const Definition definition;
-  const ArgumentRules rules;
   const KernelIdentity identity;
+  const MixedParameters mixed;
+  const std::span<const ParameterInfo> parameters;
+  const ArgumentRules rules;
   std::atomic<const CallPlan*> plan{nullptr};
   Mutex mutex;
   std::unique_ptr<const CallPlan> plan_owner TRILITH_GUARDED_BY(mutex);
@@ -38,8 +45,9 @@ struct KernelObject::State {
 /// The steps of a call; a friend of KernelObject so that they need no place in its header.
 class KernelDispatch {
  public:
-  KernelDispatch(KernelObject& object, const std::source_location& where)
-      : object_(object), state_(*object.state_), where_(where) {}
+  /// `given`: the arguments before they were converted; a native run takes those.
+  KernelDispatch(KernelObject& object, const std::source_location& where, const Argument* given)
+      : object_(object), state_(*object.state_), where_(where), given_(given) {}
 
   int call(const Argument* arguments, void* result, const KernelObject::Handle* handle) {
     ThreadState& thread = thread_state();
@@ -51,8 +59,7 @@ class KernelDispatch {
   KernelObject::Handle compile(const Argument* arguments) {
     ThreadState& thread = thread_state();
     if (thread.level == Level::Core)
-      throw LevelError(title() + " is compiled inside an in-core kernel; compile it before",
-                       location_of(where_));
+      throw LevelError(title() + " is compiled inside an in-core kernel; compile it before", here());
     ContextState& context = current_context(thread);
     Measured measured[64];
     check(arguments, measured);
@@ -68,7 +75,7 @@ class KernelDispatch {
     if (state_.rules.writes) check_overlap(handle.specialisation, arguments, measured);
     std::uint64_t scalars[Key::capacity];
     const int count = handle.specialisation != nullptr ? fill_scalars(arguments, scalars) : 0;
-    return std::make_shared<const BoundCall>(object_, handle, state_.definition.parameters, arguments,
+    return std::make_shared<const BoundCall>(object_, handle, state_.parameters, arguments,
                                              std::vector<std::uint64_t>(scalars, scalars + count));
   }
 
@@ -77,16 +84,15 @@ class KernelDispatch {
     check(arguments, measured);
     const CallPlan& plan = call_plan();
     ContextState& context = current_context(thread_state());
-    const codegen::Signature signature =
-        make_signature(plan, state_.definition.parameters, arguments, measured, state_.definition.closure,
-                       context.config.fast_math);
+    const codegen::Signature signature = make_signature(plan, state_.parameters, arguments, measured,
+                                                        state_.definition.closure, context.config.fast_math);
     const codegen::Kernel specialised = codegen::specialise(plan.kernel->ir, signature);
     if (target == "ir") return codegen::to_text(specialised);
     if (target == "json") return codegen::to_json(specialised);
     if (target == "xsimd") return codegen::xsimd::emit(specialised, signature).text;
     throw UserError(
         "emit: unknown target \"" + std::string(target) + "\"; expected \"xsimd\", \"ir\" or \"json\"",
-        location_of(where_));
+        here());
   }
 
   std::string name() {
@@ -99,8 +105,8 @@ class KernelDispatch {
 
   const CallPlan& call_plan() {
     if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) return *plan;
-    auto fresh = std::make_unique<const CallPlan>(
-        captured_kernel(state_.identity), state_.definition.parameters, state_.definition.closure_size);
+    auto fresh = std::make_unique<const CallPlan>(captured_kernel(state_.identity), state_.parameters,
+                                                  state_.definition.closure_size);
     const Lock lock(state_.mutex);
     if (!state_.plan_owner) {
       state_.plan_owner = std::move(fresh);
@@ -110,6 +116,11 @@ class KernelDispatch {
   }
 
  private:
+  /// The call's place; the kernel's own where a generic call could not tell.
+  [[nodiscard]] Location here() const {
+    return location_of(where_.line() != 0 ? where_ : state_.definition.where);
+  }
+
   int call_at_level(ThreadState& thread, const Argument* arguments, void* result) {
     switch (thread.level) {
       case Level::Host:
@@ -117,9 +128,9 @@ class KernelDispatch {
             title() +
                 " was called in a host orchestrator; a kernel runs on a device: dispatch the pl::jit "
                 "wrapper that calls it (host → device → core), as in entry(args…, pld::device = r)",
-            location_of(where_));
+            here());
       case Level::Core:  // a kernel that runs natively called this one: part of its own work
-        object_.run_natively(arguments, result);
+        object_.run_natively(given_, result);
         return result_is_stored;
       default: break;
     }
@@ -155,7 +166,7 @@ class KernelDispatch {
     abi::Tensor tensors[64];
     std::uint64_t scalars[Key::capacity];
     int tensor_count = 0;
-    const auto parameters = state_.definition.parameters;
+    const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (!parameters[i].tensor) continue;
       const ViewRef& view = arguments[i].view;
@@ -168,7 +179,7 @@ class KernelDispatch {
   /// The scalar slots of the ABI: scalar parameters, then captures as they are now. Gives their number.
   int fill_scalars(const Argument* arguments, std::uint64_t* scalars) {
     int scalar_count = 0;
-    const auto parameters = state_.definition.parameters;
+    const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i)
       if (!parameters[i].tensor) scalars[scalar_count++] = arguments[i].scalar;
     const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
@@ -183,9 +194,32 @@ class KernelDispatch {
   int run_natively(ContextState& context, const Argument* arguments, void* result, const Measured* measured) {
     if (state_.rules.writes) check_overlap(nullptr, arguments, measured);
     context.count_eager_call();
-    const LevelScope scope(Level::Core);
-    object_.run_natively(arguments, result);
+    try {
+      const LevelScope scope(Level::Core);
+      object_.run_natively(given_, result);
+    } catch (const UserError& error) {
+      if (const CallPlan* plan = captured_plan())
+        rethrow_at_the_kernels_line(error, *plan, state_.parameters, arguments,
+                                    signature_of(*plan, context, arguments, measured),
+                                    state_.definition.closure);
+      throw;
+    }
     return result_is_stored;
+  }
+
+  /// The captured form, where the build made one: a native run does without.
+  const CallPlan* captured_plan() {
+    try {
+      return &call_plan();
+    } catch (const CaptureError&) {
+      return nullptr;
+    }
+  }
+
+  codegen::Signature signature_of(const CallPlan& plan, const ContextState& context,
+                                  const Argument* arguments, const Measured* measured) const {
+    return make_signature(plan, state_.parameters, arguments, measured, state_.definition.closure,
+                          context.config.fast_math);
   }
 
   int record(ThreadState& thread, const Argument* arguments) {
@@ -196,7 +230,7 @@ class KernelDispatch {
     if (!context.eager()) specialisation = find(thread, context, arguments, measured);
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
-    const auto parameters = state_.definition.parameters;
+    const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i)
       task.arguments.emplace_back(parameters[i], arguments[i]);
     if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) add_integer_captures(*plan, task);
@@ -223,16 +257,16 @@ class KernelDispatch {
 
   /// Everything that does not depend on the code: memory, strides, named extents.
   void check(const Argument* arguments, Measured* measured) {
-    const auto parameters = state_.definition.parameters;
+    const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (!parameters[i].tensor) continue;
       const ViewRef& view = arguments[i].view;
       measured[i] = measure(view);
       if (view.data == nullptr && measured[i].begin != measured[i].end) [[unlikely]]
-        throw ShapeError(argument(i, view) + " has no memory; give a pointer to its elements",
-                         location_of(where_));
-      if (parameters[i].access != Access::In && measured[i].layout != codegen::Layout::Dense) [[unlikely]]
-        check_output_strides(i, view);
+        throw ShapeError(argument(i, view) + " has no memory; give a pointer to its elements", here());
+      if (parameters[i].access != Access::In &&
+          (measured[i].layout != codegen::Layout::Dense || view.read_only)) [[unlikely]]
+        check_output(i, view);
     }
     for (const EqualExtents& pair : state_.rules.equal_extents) {
       const ViewRef& first = arguments[pair.parameter].view;
@@ -245,28 +279,29 @@ class KernelDispatch {
               std::to_string(pair.axis) + ") and " + std::to_string(second.extents[pair.other_axis]) +
               " in " + argument(static_cast<std::size_t>(pair.other_parameter), second) + " (axis " +
               std::to_string(pair.other_axis) + "); all uses of one name must agree",
-          location_of(where_));
+          here());
     }
   }
 
-  void check_output_strides(std::size_t number, const ViewRef& view) {
+  void check_output(std::size_t number, const ViewRef& view) {
+    if (view.read_only) throw_read_only(view, where_);
     for (int axis = 0; axis < view.rank; ++axis)
       if (view.extents[axis] > 1 && view.strides[axis] <= 0)
         throw ShapeError("the output " + argument(number, view) + " has stride " +
                              std::to_string(view.strides[axis]) + " on axis " + std::to_string(axis) +
                              "; zero and negative strides are for inputs only",
-                         location_of(where_));
+                         here());
     if (overlaps_itself(view))
       throw ShapeError("elements of the output " + argument(number, view) +
                            " lie on each other; give strides that keep "
                            "them apart",
-                       location_of(where_));
+                       here());
   }
 
   /// Outputs may share memory with another argument only where the code allows exact in-place use.
   void check_overlap(const Specialisation* specialisation, const Argument* arguments,
                      const Measured* measured) {
-    const auto parameters = state_.definition.parameters;
+    const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (!parameters[i].tensor || parameters[i].access == Access::In) continue;
       for (std::size_t j = 0; j < parameters.size(); ++j) {
@@ -274,20 +309,33 @@ class KernelDispatch {
         // Two outputs meet once in each order; the ranges of an empty view are empty.
         if (measured[i].end <= measured[j].begin || measured[j].end <= measured[i].begin) [[likely]]
           continue;
-        refuse_overlap(specialisation, i, arguments[i].view, j, arguments[j].view);
+        refuse_overlap(specialisation, i, j, arguments, measured);
       }
     }
   }
 
-  void refuse_overlap(const Specialisation* specialisation, std::size_t output, const ViewRef& out,
-                      std::size_t other, const ViewRef& view) {
+  void refuse_overlap(const Specialisation* specialisation, std::size_t output, std::size_t other,
+                      const Argument* arguments, const Measured* measured) {
+    const ViewRef &out = arguments[output].view, &view = arguments[other].view;
     if (!overlap(out, view)) return;
     const bool exact = same_view(out, view);
-    const bool input = state_.definition.parameters[other].access == Access::In;
+    const bool input = state_.parameters[other].access == Access::In;
     if (exact && input) {
-      if (specialisation == nullptr) return;  // natively: the lambda's own order of loads and stores decides
-      for (const auto& [in, written] : specialisation->code.in_place)
-        if (in == static_cast<int>(other) && written == static_cast<int>(output)) return;
+      const auto allowed = [&](const std::vector<std::pair<int, int>>& pairs) {
+        for (const auto& [in, written] : pairs)
+          if (in == static_cast<int>(other) && written == static_cast<int>(output)) return true;
+        return false;
+      };
+      if (specialisation != nullptr) {
+        if (allowed(specialisation->code.in_place)) return;
+      } else {
+        // Natively: what compiled code allows, so that a program does not come to depend on more.
+        const CallPlan* plan = captured_plan();
+        if (plan == nullptr) return;
+        const ContextState& context = current_context(thread_state());
+        if (allowed(in_place_pairs(plan->kernel->ir, signature_of(*plan, context, arguments, measured))))
+          return;
+      }
     }
     throw ShapeError(
         "the output " + argument(output, out) + " of " + title() + " overlaps " + argument(other, view) +
@@ -296,15 +344,14 @@ class KernelDispatch {
              : exact
                  ? "; two outputs need memory of their own"
                  : " in part; give it other memory, or the very same view where the kernel is elementwise"),
-        location_of(where_));
+        here());
   }
 
   const Specialisation* find(ThreadState& thread, ContextState& context, const Argument* arguments,
                              const Measured* measured) {
     const CallPlan& plan = call_plan();
     Key key;
-    make_key(plan, context.id, state_.definition.parameters, arguments, measured, state_.definition.closure,
-             key);
+    make_key(plan, context.id, state_.parameters, arguments, measured, state_.definition.closure, key);
     const std::uint64_t hash = key.hash();
     if (const Specialisation* found = state_.table.find(key, hash)) [[likely]] {
       context.count_hit(thread);
@@ -318,9 +365,8 @@ class KernelDispatch {
                                                      const Argument* arguments, const Measured* measured,
                                                      const Key& key, std::uint64_t hash) {
     const auto start = std::chrono::steady_clock::now();
-    const codegen::Signature signature =
-        make_signature(plan, state_.definition.parameters, arguments, measured, state_.definition.closure,
-                       context.config.fast_math);
+    const codegen::Signature signature = make_signature(plan, state_.parameters, arguments, measured,
+                                                        state_.definition.closure, context.config.fast_math);
     auto fresh = std::make_unique<Specialisation>();
     try {
       fresh->code = context.backend().get(*plan.kernel, signature, context);
@@ -347,16 +393,15 @@ class KernelDispatch {
                      const Measured* measured) {
     const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
     Key key;
-    make_key(plan, context.id, state_.definition.parameters, arguments, measured, state_.definition.closure,
-             key);
+    make_key(plan, context.id, state_.parameters, arguments, measured, state_.definition.closure, key);
     if (specialisation.matches(key)) [[likely]]
       return;
-    const codegen::Signature given = make_signature(plan, state_.definition.parameters, arguments, measured,
+    const codegen::Signature given = make_signature(plan, state_.parameters, arguments, measured,
                                                     state_.definition.closure, context.config.fast_math);
     throw ShapeError("a handle of " + title() + " was compiled for (" + specialisation.signature +
                          ") and called with (" + describe(plan.kernel->ir, given) +
                          "); compile one for these arguments or call the kernel itself",
-                     location_of(where_));
+                     here());
   }
 
   std::string title() {
@@ -375,42 +420,67 @@ class KernelDispatch {
   KernelObject& object_;
   KernelObject::State& state_;
   const std::source_location& where_;
+  const Argument* given_;
 };
 
+namespace {
+
+/// Calls use(arguments as the parameters' dtypes).
+template <class Use>
+decltype(auto) with_parameters(const MixedParameters& mixed, const Argument* arguments, const Use& use) {
+  if (!mixed.converts) [[likely]]
+    return use(arguments);
+  Argument converted[64];
+  mixed.convert(arguments, converted);
+  return use(static_cast<const Argument*>(converted));
+}
+
+}  // namespace
+
 KernelObject::KernelObject(Definition definition) : state_(std::make_unique<State>(std::move(definition))) {
-  check_capacity(state_->definition.parameters.size(), 0);
+  check_capacity(state_->parameters.size(), 0);
 }
 KernelObject::~KernelObject() = default;
 
 int KernelObject::call(const Argument* arguments, void* result, const std::source_location& where) {
-  return KernelDispatch(*this, where).call(arguments, result, nullptr);
+  return with_parameters(state_->mixed, arguments, [&](const Argument* list) {
+    return KernelDispatch(*this, where, arguments).call(list, result, nullptr);
+  });
 }
 
 int KernelObject::call(const Handle& handle, const Argument* arguments, void* result,
                        const std::source_location& where) {
-  return KernelDispatch(*this, where)
-      .call(arguments, result, handle.specialisation != nullptr ? &handle : nullptr);
+  return with_parameters(state_->mixed, arguments, [&](const Argument* list) {
+    return KernelDispatch(*this, where, arguments)
+        .call(list, result, handle.specialisation != nullptr ? &handle : nullptr);
+  });
 }
 
 KernelObject::Handle KernelObject::compile(const Argument* arguments, const std::source_location& where) {
-  return KernelDispatch(*this, where).compile(arguments);
+  return with_parameters(state_->mixed, arguments, [&](const Argument* list) {
+    return KernelDispatch(*this, where, arguments).compile(list);
+  });
 }
 
 std::shared_ptr<const BoundCall> KernelObject::bind(const Handle& handle, const Argument* arguments,
                                                     const std::source_location& where) {
-  return KernelDispatch(*this, where).bind(handle, arguments);
+  return with_parameters(state_->mixed, arguments, [&](const Argument* list) {
+    return KernelDispatch(*this, where, arguments).bind(handle, list);
+  });
 }
 
 std::string KernelObject::lower(const Argument* arguments) { return emit("ir", arguments); }
 
 std::string KernelObject::emit(std::string_view target, const Argument* arguments) {
   const std::source_location nowhere;
-  return KernelDispatch(*this, nowhere).emit(target, arguments);
+  return with_parameters(state_->mixed, arguments, [&](const Argument* list) {
+    return KernelDispatch(*this, nowhere, arguments).emit(target, list);
+  });
 }
 
 std::string KernelObject::name() {
   const std::source_location nowhere;
-  return KernelDispatch(*this, nowhere).name();
+  return KernelDispatch(*this, nowhere, nullptr).name();
 }
 
 }  // namespace pl::detail

@@ -1,9 +1,13 @@
 #include "pl/range.hpp"
 
+#include "codegen/message.hpp"
+#include "pl/detail/location.hpp"
 #include "pl/error.hpp"
 
 namespace pl::detail {
 
-void throw_bad_step() { throw UserError("pl::range: the step is 0; expected a positive or negative step"); }
+void throw_bad_step(const std::source_location& where) {
+  throw UserError(trilith::codegen::message::zero_step, location_of(where));
+}
 
 }  // namespace pl::detail

@@ -1,5 +1,6 @@
 #include "runtime/services.hpp"
 
+#include "codegen/message.hpp"
 #include "codegen/reference.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
@@ -110,16 +111,29 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
   const Location location{fault.file != nullptr ? fault.file : "", fault.line, fault.column};
   const std::string what = fault.what != nullptr ? fault.what : "a check";
   const std::string given = std::to_string(fault.given), expected = std::to_string(fault.expected);
+  // "load 0": operation and axis. Checks with more to say than that bring their own sentence.
+  const bool sentence = what.find(": ") != std::string::npos || what.starts_with("extent of ");
+  const std::size_t space = what.rfind(' ');
+  const std::string operation = what.substr(0, space);
+  const std::size_t axis = space == std::string::npos ? 0 : std::strtoul(what.c_str() + space, nullptr, 10);
+  namespace message = trilith::codegen::message;
   switch (fault.code) {
     case abi::fault_range:
-      throw ShapeError(what + ": " + given + " does not lie inside the tensor (bound " + expected +
-                           "); keep offset and shape within the extents",
-                       location);
+      if (sentence)
+        throw ShapeError(what + ": " + given + " does not lie inside the tensor (bound " + expected +
+                             "); keep offset and shape within the extents",
+                         location);
+      throw ShapeError(message::region(operation, axis, fault.given, fault.length, fault.expected), location);
     case abi::fault_shape:
-      throw ShapeError(what + ": extent " + given + " where " + expected + " is needed; the two must agree",
-                       location);
+      if (fault.given < 0 && !sentence) throw ShapeError(message::negative_extent(fault.given), location);
+      if (sentence)
+        throw ShapeError(what + ": extent " + given + " where " + expected + " is needed; the two must agree",
+                         location);
+      throw ShapeError(message::broadcast(operation, "", axis, fault.given, fault.expected), location);
     case abi::fault_out_of_memory:
       throw Error(what + ": no scratch memory of " + given + " bytes; use smaller tiles", location);
+    case abi::fault_step: throw UserError(message::zero_step, location);
+    case abi::fault_index: throw ShapeError(message::position(fault.given, fault.expected), location);
     default: break;
   }
   throw InternalError(what + ": unknown fault " + std::to_string(fault.code), location);

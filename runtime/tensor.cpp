@@ -1,8 +1,12 @@
 #include "pl/tensor.hpp"
 
+#include "codegen/message.hpp"
 #include "pl/detail/location.hpp"
 
 namespace pl::detail {
+
+namespace message = trilith::codegen::message;
+
 namespace {
 
 std::string list(std::span<const std::int64_t> values, std::span<const std::string_view> names = {}) {
@@ -22,18 +26,16 @@ std::string describe(const ViewRef& view) {
 }
 
 void throw_dtype_mismatch(const ViewRef& given, DType expected, const std::source_location& where) {
-  throw DtypeError("a tensor " + describe(given) + " was given where the annotation says dtype " +
-                       std::string(trilith::codegen::name_of(expected)) +
-                       "; pass a tensor of that dtype or change the annotation",
+  throw DtypeError(message::annotated_dtype(describe(given), trilith::codegen::name_of(expected)),
                    location_of(where));
 }
 
 void throw_shape_mismatch(const ViewRef& given, std::span<const std::int64_t> extents,
                           std::span<const std::string_view> names, const std::source_location& where) {
-  throw ShapeError("a tensor " + describe(given) + " was given where the annotation says " +
-                       std::string(trilith::codegen::name_of(given.dtype)) + list(extents, names) +
-                       "; pass a tensor of that shape or change the annotation",
-                   location_of(where));
+  throw ShapeError(
+      message::annotated_shape(describe(given),
+                               std::string(trilith::codegen::name_of(given.dtype)) + list(extents, names)),
+      location_of(where));
 }
 
 void throw_read_only(const ViewRef& given, const std::source_location& where) {
@@ -44,17 +46,24 @@ void throw_read_only(const ViewRef& given, const std::source_location& where) {
 
 void throw_bad_region(const ViewRef& given, const Index& offsets, const Index& shape,
                       const std::source_location& where) {
-  throw ShapeError("the region at " + list(offsets.values()) + " of shape " + list(shape.values()) +
-                       " does not lie inside the tensor " + describe(given) +
-                       "; give one offset and one extent for each of its axes, within its extents",
-                   location_of(where));
+  const auto& at = offsets.values();
+  const auto& size = shape.values();
+  const auto rank = static_cast<std::size_t>(given.rank);
+  if (at.size() != rank || size.size() != rank)
+    throw ShapeError(message::region_rank("slice", rank, at.size(), size.size()), location_of(where));
+  for (std::size_t axis = 0; axis < rank; ++axis) {
+    if (size[axis] < 0) throw ShapeError(message::negative_extent(size[axis]), location_of(where));
+    if (at[axis] < 0 || at[axis] > given.extents[axis] - size[axis])
+      throw ShapeError(message::region("slice", axis, at[axis], size[axis], given.extents[axis]),
+                       location_of(where));
+  }
+  throw InternalError("slice: the region is inside the tensor; please report this", location_of(where));
 }
 
 void throw_bad_index(const ViewRef& given, std::int64_t index, const std::source_location& where) {
-  throw ShapeError("index " + std::to_string(index) + " into the tensor " + describe(given) +
-                       (given.rank == 0 ? " of rank 0: there is no leading dim to drop"
-                                        : ": expected 0 to " + std::to_string(given.extents[0] - 1)),
-                   location_of(where));
+  throw ShapeError(
+      given.rank == 0 ? message::no_leading_axis : message::leading_index(index, given.extents[0]),
+      location_of(where));
 }
 
 void throw_bad_dims(const char* what, std::int64_t given, const std::source_location& where) {

@@ -20,8 +20,10 @@ bool provably_inside(const Kernel& kernel, const Expr& load) {
     if (!offset.is_constant()) return false;
     const bool whole_axis = offset.value.as_int64() == 0 && !extent.is_constant() &&
                             length.op == Op::Variable && length.variable == extent.variable;
-    // Constant regions in constant extents were checked when they were resolved.
-    if (!whole_axis && !(length.is_constant() && extent.is_constant())) return false;
+    if (whole_axis) continue;
+    if (!length.is_constant() || !extent.is_constant() || offset.value.as_int64() < 0 ||
+        offset.value.as_int64() > extent.extent - length.value.as_int64())
+      return false;
   }
   return true;
 }

@@ -1,4 +1,5 @@
 // Values: scalar trees and tile operations. Part of the walk of resolve.hpp.
+#include "codegen/message.hpp"
 #include "codegen/passes/describe.hpp"
 #include "codegen/passes/fold.hpp"
 #include "codegen/passes/literal.hpp"
@@ -137,7 +138,9 @@ Expr Resolver::choose_tile(const Expr& e, Expr condition, const std::string& nam
   for (int side = 0; side < 2; ++side) {
     std::vector<Statement>& list = side == 0 ? choice.body : choice.else_body;
     open(list);
+    ++conditional_;
     sides[side] = evaluate_atom(e.operands[static_cast<std::size_t>(side + 1)], name);
+    --conditional_;
     close();
   }
   if (!(sides[0].type == sides[1].type))
@@ -308,9 +311,7 @@ std::vector<Expr> Resolver::integers(const Expr& list) {
 Dim Resolver::dimension(const Expr& e) {
   const Expr value = integer(e);
   if (value.is_constant() && value.value.as_int64() < 0)
-    throw pl::ShapeError("a shape has the negative extent " + std::to_string(value.value.as_int64()) +
-                             "; extents are 0 or more",
-                         at(e.location));
+    throw pl::ShapeError(message::negative_extent(value.value.as_int64()), at(e.location));
   return dimension_of(value);
 }
 

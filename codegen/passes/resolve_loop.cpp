@@ -1,4 +1,5 @@
 // Loops. Part of the walk of resolve.hpp.
+#include "codegen/message.hpp"
 #include "codegen/passes/describe.hpp"
 #include "codegen/passes/fold.hpp"
 #include "codegen/passes/resolver.hpp"
@@ -30,7 +31,7 @@ void Resolver::for_(const Statement& s) {
   Expr end = integer(s.end);
   Expr step = integer(s.step);
   if (step.is_constant() && step.value.as_int64() == 0)
-    throw pl::UserError("the loop's step is 0, it would never end; give another step", at(s.location));
+    throw pl::UserError(message::zero_step, at(s.location));
   const bool constant = begin.is_constant() && end.is_constant() && step.is_constant();
   if (constant && trip_count(begin.value.as_int64(), end.value.as_int64(), step.value.as_int64()) == 0)
     return;
@@ -61,7 +62,9 @@ void Resolver::for_(const Statement& s) {
     binding.parts.push_back(converted(use(result.variable, s.location), counter.type.dtype));
     binding.location = s.location;
     bound_to(s.variable) = std::move(binding);
+    conditional_ += constant ? 0 : 1;
     statements(s.body);
+    conditional_ -= constant ? 0 : 1;
     if (environment_.reachable)
       for (Statement& copy : back_edge(frame, s.location)) emit(std::move(copy));
     close();
@@ -97,7 +100,9 @@ void Resolver::while_(const Statement& s) {
       condition = constant_expression(Constant::of(true), s.location);
     }
     result.value = std::move(condition);
+    conditional_ += endless ? 0 : 1;
     while_body(s, frame);
+    conditional_ -= endless ? 0 : 1;
     if (environment_.reachable)
       for (Statement& copy : back_edge(frame, s.location)) emit(std::move(copy));
     close();

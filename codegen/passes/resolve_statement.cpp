@@ -1,4 +1,5 @@
 // Statements but loops. Part of the walk of resolve.hpp.
+#include "codegen/message.hpp"
 #include "codegen/passes/describe.hpp"
 #include "codegen/passes/fold.hpp"
 #include "codegen/passes/literal.hpp"
@@ -54,6 +55,7 @@ void Resolver::assign(const Statement& s) {
   Binding binding;
   if (is_view(s.value)) {
     binding = view(s.value);
+    check_annotation(variable.type, binding.type, s.location);
     binding.location = s.location;
     bound_to(s.variable) = std::move(binding);
     return;
@@ -73,6 +75,22 @@ void Resolver::assign(const Statement& s) {
   bound_to(s.variable) = std::move(binding);
 }
 
+/// A local tensor whose type names its shape or dtype takes only views that fit.
+void Resolver::check_annotation(const Type& annotation, const Type& given,
+                                const SourceLocation& location) const {
+  if (!annotation.any_dtype && annotation.dtype != given.dtype)
+    throw pl::DtypeError(message::annotated_dtype(type_text(out_, given), name_of(annotation.dtype)),
+                         at(location));
+  if (annotation.any_shape) return;
+  bool fits = annotation.shape.size() == given.shape.size();
+  for (std::size_t axis = 0; fits && axis < given.shape.size(); ++axis)
+    fits = !annotation.shape[axis].is_constant() || !given.shape[axis].is_constant() ||
+           annotation.shape[axis].extent == given.shape[axis].extent;
+  if (!fits)
+    throw pl::ShapeError(message::annotated_shape(type_text(out_, given), type_text(out_, annotation)),
+                         at(location));
+}
+
 void Resolver::evaluate_statement(const Statement& s) {
   if (s.value.op == Op::Print) {
     Statement print;
@@ -82,11 +100,30 @@ void Resolver::evaluate_statement(const Statement& s) {
     print.value.location = s.value.location;
     print.value.operands.push_back(evaluate_atom(s.value.operands[0], "print"));
     emit(std::move(print));
+  } else if (s.value.op == Op::Check) {
+    check(s);
   } else if (is_view(s.value)) {
     static_cast<void>(view(s.value));
   } else {
     static_cast<void>(evaluate_atom(s.value, "unused"));
   }
+}
+
+/// A position that is known now is checked now, unless this line may never be reached.
+void Resolver::check(const Statement& s) {
+  Expr position = integer(s.value.operands[0]), size = integer(s.value.operands[1]);
+  if (position.is_constant() && size.is_constant()) {
+    const std::int64_t at = position.value.as_int64(), count = size.value.as_int64();
+    if (at >= 0 && at < count) return;
+    if (certain()) throw pl::ShapeError(message::position(at, count), this->at(s.location));
+  }
+  Statement check;
+  check.kind = StatementKind::Evaluate;
+  check.location = s.location;
+  check.value.op = Op::Check;
+  check.value.location = s.value.location;
+  check.value.operands = {std::move(position), std::move(size)};
+  emit(std::move(check));
 }
 
 void Resolver::if_(const Statement& s) {
@@ -96,6 +133,7 @@ void Resolver::if_(const Statement& s) {
   Environment after[2];
   std::vector<Statement> lists[2];
   Scope inner[2];
+  ++conditional_;
   for (int side = 0; side < 2; ++side) {
     environment_ = before;
     open(lists[side]);
@@ -103,11 +141,13 @@ void Resolver::if_(const Statement& s) {
     inner[side] = close();
     after[side] = std::move(environment_);
   }
+  --conditional_;
   Statement choice;
   choice.kind = StatementKind::If;
   choice.location = s.location;
   if (after[0].reachable != after[1].reachable) {
     // One branch jumps away: what the other does simply follows, and need not meet anything.
+    may_have_left_ = true;
     const int stays = after[0].reachable ? 0 : 1;
     choice.value = stays == 1
                        ? std::move(condition)

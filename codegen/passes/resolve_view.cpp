@@ -1,4 +1,5 @@
 // Tensors: views, loads and stores, all in the coordinates of the parameter. Part of the walk of resolve.hpp.
+#include "codegen/message.hpp"
 #include "codegen/passes/describe.hpp"
 #include "codegen/passes/fold.hpp"
 #include "codegen/passes/resolver.hpp"
@@ -62,17 +63,14 @@ std::vector<Expr> Resolver::parameter_offsets(const Binding& source, const std::
   return result;
 }
 
-/// Refuses what is provably outside; what only the run can tell is the emitted code's check.
+/// Refuses what is provably outside on a line that surely runs; the rest is the emitted code's check.
 void Resolver::check_region(const Expr& where, const Binding& source, const std::vector<Expr>& offsets,
                             const std::vector<Dim>& shape) const {
   const std::string operation_name(operation(where.op).name);
   const std::string tensor = name_of_variable(source.tensor) + ": " + type_text(out_, source.type);
   const std::size_t rank = source.type.shape.size();
   if (offsets.size() != rank || shape.size() != rank)
-    throw pl::ShapeError(operation_name + ": " + tensor + " has rank " + std::to_string(rank) + ", but " +
-                             std::to_string(offsets.size()) + " offsets and the shape " +
-                             shape_text(out_, shape) + " of rank " + std::to_string(shape.size()) +
-                             " are given; give one of each for every axis",
+    throw pl::ShapeError(message::region_rank(operation_name, rank, offsets.size(), shape.size()),
                          at(where.location));
   for (std::size_t axis = 0; axis < rank; ++axis) {
     const Dim& extent = source.type.shape[axis];
@@ -81,13 +79,16 @@ void Resolver::check_region(const Expr& where, const Binding& source, const std:
     const std::int64_t length = shape[axis].is_constant() ? shape[axis].extent : 0;
     const bool outside =
         offset < 0 || (extent.is_constant() && (offset > extent.extent || length > extent.extent - offset));
-    if (outside)
+    if (!outside || !certain()) continue;
+    if (!extent.is_constant() || !shape[axis].is_constant() || !known_offset)
       throw pl::ShapeError(operation_name + ": offset " + number_text(offsets[axis]) + " with extent " +
                                (shape[axis].is_constant() ? std::to_string(shape[axis].extent)
                                                           : name_of_variable(shape[axis].variable)) +
                                " on axis " + std::to_string(axis) + " is not inside the tensor " + tensor +
                                "; make the region smaller or move it inside",
                            at(where.location));
+    throw pl::ShapeError(message::region(operation_name, axis, offset, length, extent.extent),
+                         at(where.location));
   }
 }
 
@@ -106,15 +107,14 @@ Binding Resolver::sliced(const Expr& e) {
 Binding Resolver::indexed(const Expr& e) {
   Binding result = view(e.operands[0]);
   const Expr position = integer(e.operands[1]);
-  if (result.type.shape.empty())
-    throw pl::ShapeError(
-        "index: " + name_of_variable(result.tensor) + " has rank 0 here, there is no axis to index",
-        at(e.location));
+  if (result.type.shape.empty()) throw pl::ShapeError(message::no_leading_axis, at(e.location));
   const Dim extent = result.type.shape.front();
-  if (position.is_constant() &&
+  if (certain() && position.is_constant() &&
       (position.value.as_int64() < 0 || (extent.is_constant() && position.value.as_int64() >= extent.extent)))
-    throw pl::ShapeError("index: " + std::to_string(position.value.as_int64()) + " is outside axis 0 of " +
-                             name_of_variable(result.tensor) + ": " + type_text(out_, result.type),
+    throw pl::ShapeError(extent.is_constant()
+                             ? message::leading_index(position.value.as_int64(), extent.extent)
+                             : "x[i]: index " + std::to_string(position.value.as_int64()) +
+                                   " is outside axis 0; positions count from 0",
                          at(e.location));
   result.parts = parameter_offsets(result, {position});
   result.extents[result.dropped] = Dim{1};

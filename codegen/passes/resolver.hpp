@@ -114,6 +114,8 @@ class Resolver {
   void statement(const Statement& s);
   void assign(const Statement& s);
   void evaluate_statement(const Statement& s);
+  void check(const Statement& s);
+  void check_annotation(const Type& annotation, const Type& given, const SourceLocation& location) const;
   void if_(const Statement& s);
   void block(const Statement& s);
   void walk_block(BlockFrame& frame, const SourceLocation& location, const std::function<void()>& body);
@@ -153,6 +155,8 @@ class Resolver {
   Scope close();
   [[nodiscard]] std::string name_of_variable(VariableId id) const;
   [[nodiscard]] pl::Location at(const SourceLocation& location) const;
+  /// True where every call that comes this far runs the line: no condition, no loop that may run no round.
+  [[nodiscard]] bool certain() const { return conditional_ == 0 && !may_have_left_; }
   std::optional<Binding>& bound_to(VariableId id) {
     return environment_.bindings[static_cast<std::size_t>(id)];
   }
@@ -167,6 +171,8 @@ class Resolver {
   std::vector<BlockFrame*> blocks_;
   std::vector<LoopFrame*> loops_;
   std::int32_t block_count_ = 0;
+  int conditional_ = 0;         ///< branches and loops around that may not be entered
+  bool may_have_left_ = false;  ///< a jump stands before, under a condition
 };
 
 /// The storage for a value not yet given, where some path gives none: zero.

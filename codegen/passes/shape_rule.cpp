@@ -1,5 +1,6 @@
 #include "codegen/passes/shape_rule.hpp"
 
+#include "codegen/message.hpp"
 #include "codegen/passes/describe.hpp"
 #include "codegen/reference.hpp"
 
@@ -36,11 +37,10 @@ std::vector<Dim> broadcast(const Kernel& kernel, const std::vector<Dim>& a, cons
     } else if (x.is(1)) {
       to = y;
     } else if (x.is_constant() && y.is_constant()) {
-      throw pl::ShapeError(std::string(operation) + ": shapes " + shape_text(kernel, a) + " and " +
-                               shape_text(kernel, b) + " do not broadcast: axis " + std::to_string(axis) +
-                               " has " + std::to_string(x.extent) + " and " + std::to_string(y.extent) +
-                               "; extents must be equal or 1",
-                           location);
+      throw pl::ShapeError(
+          message::broadcast(operation, " " + shape_text(kernel, a) + " and " + shape_text(kernel, b), axis,
+                             x.extent, y.extent),
+          location);
     } else {
       to = y.is_constant() ? y : x;
     }

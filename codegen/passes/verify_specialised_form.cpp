@@ -186,6 +186,13 @@ class SpecialisedForm {
 
   void check_effect(const Expr& e) {
     if (e.op == Op::Print) return check_operand(e.operands[0]);
+    if (e.op == Op::Check) {
+      for (const Expr& operand : e.operands) {
+        check_scalar(operand);
+        if (operand.type.dtype != DType::Int64) fail("a check of something that is no int64");
+      }
+      return;
+    }
     if (e.op != Op::Store) fail("'" + std::string(operation(e.op).name) + "' as a statement");
     check_operand(e.operands[0]);
     const Type& tensor = check_tensor(e.operands[2]);
@@ -281,6 +288,16 @@ class SpecialisedForm {
     if (s.kind == StatementKind::For) defined_[index(s.variable)] = true;
     check(s.body);
     go_on(before);
+    if (s.kind == StatementKind::While && s.value.is_constant() && s.value.value.bits != 0 &&
+        !has_break(s.body))
+      reachable_ = false;  // left only by a Leave
+  }
+
+  static bool has_break(const std::vector<Statement>& list) {
+    return std::any_of(list.begin(), list.end(), [](const Statement& s) {
+      const bool loop = s.kind == StatementKind::For || s.kind == StatementKind::While;
+      return s.kind == StatementKind::Break || (!loop && (has_break(s.body) || has_break(s.else_body)));
+    });
   }
 
   const Kernel& kernel_;

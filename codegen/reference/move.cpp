@@ -1,3 +1,4 @@
+#include "codegen/message.hpp"
 #include "codegen/reference/support.hpp"
 
 #include <atomic>
@@ -17,18 +18,11 @@ void check_region(const TensorView& tensor, const Shape& offsets, const Shape& s
                   std::string_view operation, const pl::Location& location) {
   const std::size_t rank = tensor.extents.size();
   if (offsets.size() != rank || shape.size() != rank)
-    throw pl::ShapeError(std::string(operation) + ": the tensor " + text_of(tensor.extents) + " has rank " +
-                             std::to_string(rank) + ", but the offsets " + text_of(offsets) + " have " +
-                             std::to_string(offsets.size()) + " and the shape " + text_of(shape) + " has " +
-                             std::to_string(shape.size()) + "; give one of each for every axis",
-                         location);
+    throw pl::ShapeError(message::region_rank(operation, rank, offsets.size(), shape.size()), location);
   check_shape(shape, operation, location);
   for (std::size_t i = 0; i < rank; ++i)
     if (offsets[i] < 0 || offsets[i] > tensor.extents[i] || shape[i] > tensor.extents[i] - offsets[i])
-      throw pl::ShapeError(std::string(operation) + ": offset " + std::to_string(offsets[i]) +
-                               " with extent " + std::to_string(shape[i]) + " on axis " + std::to_string(i) +
-                               " is not inside the tensor " + text_of(tensor.extents),
-                           location);
+      throw pl::ShapeError(message::region(operation, i, offsets[i], shape[i], tensor.extents[i]), location);
 }
 
 /// Calls function(element of the region in row-major order, element of the tensor).
@@ -146,12 +140,9 @@ TensorView slice(const TensorView& tensor, const Shape& offsets, const Shape& sh
 
 TensorView index(const TensorView& tensor, std::int64_t position, const pl::Location& location) {
   check_view(tensor, "x[i]", location);
-  if (tensor.extents.empty())
-    throw pl::ShapeError("x[i]: the tensor has rank 0 and no axis to index", location);
+  if (tensor.extents.empty()) throw pl::ShapeError(message::no_leading_axis, location);
   if (position < 0 || position >= tensor.extents[0])
-    throw pl::ShapeError(
-        "x[i]: index " + std::to_string(position) + " is not inside the tensor " + text_of(tensor.extents),
-        location);
+    throw pl::ShapeError(message::leading_index(position, tensor.extents[0]), location);
   Shape offsets(tensor.extents.size(), 0), shape = tensor.extents;
   offsets[0] = position;
   shape[0] = 1;

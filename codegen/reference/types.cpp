@@ -1,4 +1,5 @@
 // The one typing rule: which dtypes and shapes an operation takes and what it gives.
+#include "codegen/message.hpp"
 #include "codegen/reference/support.hpp"
 
 #include <algorithm>
@@ -86,9 +87,7 @@ void check_shape(const Shape& shape, std::string_view operation, const pl::Locat
                          location);
   std::int64_t count = 1;
   for (const std::int64_t extent : shape) {
-    if (extent < 0)
-      throw pl::ShapeError(std::string(operation) + ": shape " + text_of(shape) + " has a negative extent",
-                           location);
+    if (extent < 0) throw pl::ShapeError(message::negative_extent(extent), location);
     if (extent > most_elements / count)
       throw pl::ShapeError(
           std::string(operation) + ": shape " + text_of(shape) + " has more elements than memory can hold",
@@ -109,9 +108,7 @@ Shape broadcast(const Shape& a, const Shape& b, std::string_view operation, cons
     const std::int64_t x = i + a.size() < rank ? 1 : a[i + a.size() - rank];
     const std::int64_t y = i + b.size() < rank ? 1 : b[i + b.size() - rank];
     if (x != y && x != 1 && y != 1)
-      throw pl::ShapeError(std::string(operation) + ": shapes " + text_of(a) + " and " + text_of(b) +
-                               " do not broadcast: axis " + std::to_string(i) + " has " + std::to_string(x) +
-                               " and " + std::to_string(y) + "; extents must be equal or 1",
+      throw pl::ShapeError(message::broadcast(operation, " " + text_of(a) + " and " + text_of(b), i, x, y),
                            location);
     result[i] = x == 1 ? y : x;
   }

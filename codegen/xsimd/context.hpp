@@ -97,7 +97,8 @@ struct Context {
 
   // emit_checks.cpp
   void fault_if(const std::string& condition, std::string_view code, const SourceLocation& location,
-                const std::string& what, const std::string& given, const std::string& expected);
+                const std::string& what, const std::string& given, const std::string& expected,
+                const std::string& length = {});
   void check(const Statement& statement);
 
   // emit_statement.cpp, emit_run.cpp

@@ -5,12 +5,13 @@
 namespace trilith::codegen::xsimd {
 
 void Context::fault_if(const std::string& condition, std::string_view code, const SourceLocation& location,
-                       const std::string& what, const std::string& given, const std::string& expected) {
+                       const std::string& what, const std::string& given, const std::string& expected,
+                       const std::string& length) {
   const std::string file = location.file < kernel.files.size() ? kernel.files[location.file] : "";
   out.open("if (" + condition + ")");
   out.line("return device::fault(services, " + std::string(code) + ", " + quoted(file) + ", " +
            std::to_string(location.line) + ", " + std::to_string(location.column) + ", " + quoted(what) +
-           ", " + given + ", " + expected + ");");
+           ", " + given + ", " + expected + (length.empty() ? "" : ", " + length) + ");");
   out.indent(-1);
 }
 
@@ -24,16 +25,17 @@ void check_region(Context& context, const Statement& statement) {
     const Dim &shape = region.shape[axis], &extent = extents[axis];
     if (offset.is_constant()) {
       const bool whole = offset.value.as_int64() == 0 && shape == extent;
-      if (whole || (shape.is_constant() && extent.is_constant())) continue;
+      if (whole) continue;
+      // Provably outside, on a line that may never run: a fault there.
+      const bool constant = shape.is_constant() && extent.is_constant();
+      if (constant && offset.value.as_int64() >= 0 && offset.value.as_int64() <= extent.extent - shape.extent)
+        continue;
     }
     const std::string at = context.index(offset), size = context.dim(shape), limit = context.dim(extent);
     const bool store = statement.value.op == Op::Store;
     context.fault_if("device::outside(" + at + ", " + size + ", " + limit + ")", "pl::abi::fault_range",
-                     statement.location,
-                     std::string(store ? "store to " : "load of ") +
-                         context.kernel.variables[region.tensor].name + ", axis " + std::to_string(axis) +
-                         ": end of the region, extent of the tensor",
-                     at + " + " + size, limit);
+                     statement.location, (store ? "store " : "load ") + std::to_string(axis), at, limit,
+                     size);
   }
 }
 
@@ -42,7 +44,7 @@ void check_full(Context& context, const Statement& statement) {
     const Dim& dim = statement.value.type.shape[axis];
     if (dim.is_constant() || context.kernel.variables[dim.variable].kind == VariableKind::Extent) continue;
     context.fault_if(context.dim(dim) + " < 0", "pl::abi::fault_shape", statement.location,
-                     "extent of the tile, axis " + std::to_string(axis), context.dim(dim), "0");
+                     "full " + std::to_string(axis), context.dim(dim), "0");
   }
 }
 
@@ -58,8 +60,7 @@ void check_operands(Context& context, const Statement& statement) {
       if (given == expected || given.is(1)) continue;
       context.fault_if(context.dim(given) + " != " + context.dim(expected), "pl::abi::fault_shape",
                        statement.location,
-                       std::string(operation(value.op).name) + ": extents of its operands along axis " +
-                           std::to_string(result.size() - back),
+                       std::string(operation(value.op).name) + " " + std::to_string(result.size() - back),
                        context.dim(given), context.dim(expected));
     }
   }

@@ -103,6 +103,14 @@ void Context::statement(const Statement& statement) {
       comment(statement);
       return scalar_assign(statement);
     case StatementKind::Evaluate:
+      if (statement.value.op == Op::Check) {
+        out.line("// " + place(statement.location));
+        const std::string position = index(statement.value.operands[0]),
+                          size = index(statement.value.operands[1]);
+        return fault_if(
+            "static_cast<std::uint64_t>(" + position + ") >= static_cast<std::uint64_t>(" + size + ")",
+            "pl::abi::fault_index", statement.location, "index", position, size);
+      }
       if (statement.value.op != Op::Print)
         throw pl::InternalError("emitter: a statement that does nothing: " +
                                 std::string(operation(statement.value.op).name));
@@ -156,6 +164,7 @@ void Context::for_loop(const Statement& statement) {
   if (!statement.step.is_constant()) {
     step = names.fresh(name + "_step");
     out.line("const std::int64_t " + step + " = " + index(statement.step) + ";");
+    fault_if(step + " == 0", "pl::abi::fault_step", statement.location, "step", step, "1");
   }
   std::string condition = "(" + step + " > 0 ? " + name + " < " + limit + " : " + name + " > " + limit + ")";
   if (statement.step.is_constant())

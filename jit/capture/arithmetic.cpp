@@ -89,7 +89,8 @@ codegen::Expr Walker::unary(const clang::UnaryOperator* op) {
     case clang::UO_PostInc:
     case clang::UO_PostDec: {
       if (!dtype) break;
-      Expr before = expression(inner);
+      const std::vector<Place> to = places(inner);
+      Expr before = to.empty() ? expression(inner) : read(to, where);
       if (op->isPostfix()) before = snapshot(std::move(before), "before", where);
       Expr one = convert(int64(1, where), *dtype, where);
       if (one.type.dtype != *dtype) {
@@ -97,8 +98,8 @@ codegen::Expr Walker::unary(const clang::UnaryOperator* op) {
         one.type.dtype = *dtype;
       }
       Expr after = assign(
-          inner, make(op->isIncrementOp() ? Op::Add : Op::Sub, Type::scalar(*dtype), {before, one}, where),
-          where);
+          inner, to,
+          make(op->isIncrementOp() ? Op::Add : Op::Sub, Type::scalar(*dtype), {before, one}, where), where);
       return op->isPostfix() ? before : after;
     }
     case clang::UO_AddrOf:
@@ -119,9 +120,10 @@ codegen::Expr Walker::compound_assignment(const clang::CompoundAssignOperator* o
     refuse(op, "the operator '" + op->getOpcodeStr().str() + "' on these operands",
            "kernels calculate with bool, integers, floats and tiles");
   Expr right = expression(op->getRHS());
-  Expr left = convert(expression(op->getLHS()), *computed, where);
+  const std::vector<Place> to = places(op->getLHS());
+  Expr left = convert(to.empty() ? expression(op->getLHS()) : read(to, where), *computed, where);
   right = convert(std::move(right), *computed, where);
-  return assign(op->getLHS(),
+  return assign(op->getLHS(), to,
                 make(*meaning, Type::scalar(*computed), {std::move(left), std::move(right)}, where), where);
 }
 
@@ -129,6 +131,7 @@ codegen::Expr Walker::short_circuit(const clang::Expr* at, const clang::Expr* le
                                     bool is_and) {
   const clang::SourceLocation where = at->getExprLoc();
   Expr first = condition(left);
+  if (first.is_constant()) return (first.value.bits != 0) == is_and ? condition(right) : first;
   Statements effects;
   Statements* const outer = current_;
   current_ = &effects;
@@ -190,56 +193,6 @@ codegen::Expr Walker::conditional(const clang::AbstractConditionalOperator* op) 
   branch.else_body = std::move(second_effects);
   emit(std::move(branch));
   return result == codegen::no_variable ? Expr{} : variable(result, where);
-}
-
-namespace {
-
-/// The value of a constexpr array, plain or std::array.
-const clang::APValue* constant_array(const clang::Expr* table) {
-  table = table->IgnoreParenImpCasts();
-  const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(table);
-  const auto* variable = name == nullptr ? nullptr : llvm::dyn_cast<clang::VarDecl>(name->getDecl());
-  if (variable == nullptr || !variable->isConstexpr()) return nullptr;
-  const clang::APValue* value = variable->evaluateValue();
-  if (value != nullptr && value->isStruct() && value->getStructNumFields() == 1)
-    value = &value->getStructField(0);
-  return value != nullptr && value->isArray() ? value : nullptr;
-}
-
-}  // namespace
-
-codegen::Expr Walker::table_element(const clang::Expr* at, const clang::Expr* table,
-                                    const clang::Expr* index) {
-  // Longer tables belong in a tensor; the chain below is linear.
-  constexpr unsigned longest = 64;
-  const clang::SourceLocation where = at->getExprLoc();
-  const clang::APValue* array = constant_array(table);
-  if (array == nullptr)
-    refuse(at, "an element of an array that is not constexpr",
-           "use a constexpr array of numbers, or pass the values as a tensor");
-  const unsigned size = array->getArraySize();
-  if (size == 0 || size > longest)
-    refuse(at, "a table of " + std::to_string(size) + " elements indexed at run time",
-           "tables in kernels have 1 to 64 elements; pass it as a tensor");
-  // std::array's operator[] takes std::size_t: look through that conversion.
-  Expr position = expression(index->IgnoreParenImpCasts());
-  if (position.type.dtype != DType::Int32 && position.type.dtype != DType::Int64)
-    refuse(index, "an index that is no int or std::int64_t", "index with a signed integer");
-  position = snapshot(convert(std::move(position), DType::Int64, where), "position", where);
-  const auto element = [&](unsigned i) {
-    const clang::APValue& value =
-        i < array->getArrayInitializedElts() ? array->getArrayInitializedElt(i) : array->getArrayFiller();
-    if (!value.isInt() && !value.isFloat())
-      refuse(at, "a table whose elements are no numbers", "use a constexpr array of numbers");
-    return constant(value, at->getType(), where);
-  };
-  Expr result = element(size - 1);
-  for (unsigned i = size - 1; i-- > 0;) {
-    Expr here = make(Op::Eq, Type::scalar(DType::Bool), {position, int64(i, where)}, where);
-    Type type = result.type;
-    result = make(Op::Conditional, std::move(type), {std::move(here), element(i), std::move(result)}, where);
-  }
-  return result;
 }
 
 }  // namespace trilith::capture

@@ -36,13 +36,18 @@ std::optional<Op> math_op(llvm::StringRef name) {
 
 }  // namespace
 
-codegen::Expr Walker::call(const clang::CallExpr* call) {
+Binding Walker::call(const clang::CallExpr* call) {
   const clang::FunctionDecl* function = call->getDirectCallee();
   if (function == nullptr)
     refuse(call, "a call through a pointer in a kernel",
            "call a function, a lambda or a pl::jit.inline_ helper by name");
   const llvm::ArrayRef<const clang::Expr*> arguments(call->getArgs(), call->getNumArgs());
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
+  if (method != nullptr && method->isVirtual())
+    refuse(call, "a call of the virtual function '" + function->getQualifiedNameAsString() + "' in a kernel",
+           "call a function, a lambda or a pl::jit.inline_ helper, which is known when the program is built");
+  if (const auto subscript = subscript_of(call)) return element(call, *subscript);
+  if (std::optional<Binding> made = compound_call(call)) return *std::move(made);
   if (const auto* op = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call)) {
     // Without the conversion to a base class: InCore<F> inherits its call operator.
     const Meaning object = meaning_of(arguments[0]->IgnoreParenImpCasts()->getType(), context_);
@@ -52,15 +57,30 @@ codegen::Expr Walker::call(const clang::CallExpr* call) {
       if (object.kind == Kind::Helper)
         return inline_call(call, helper_target(call, object.closure), arguments.drop_front(),
                            closure_value(arguments[0]));
-      if (object.kind == Kind::Kernel)
-        refuse(
-            call, "a kernel called from an in-core kernel",
-            "make the shared part a helper with pl::jit.inline_, or call both kernels from a pl::jit entry");
+      if (object.kind == Kind::Kernel) return kernel_call(op);
     }
     if (is_in_pl(function) || (method != nullptr && is_in_pl(method->getParent())) ||
         object.kind == Kind::Tensor || object.kind == Kind::Tile)
       return pl_operator(op);
-    if (op->getOperator() == clang::OO_Subscript) return table_element(call, arguments[0], arguments[1]);
+    if (object.kind == Kind::Compound && method != nullptr) {
+      const std::optional<Binding> named = find(arguments[0]);
+      const bool std_class = method->getParent()->isInStdNamespace();
+      if (op->getOperator() == clang::OO_Equal && (std_class || !method->isUserProvided())) {
+        const clang::SourceLocation where = op->getOperatorLoc();
+        // The whole value first: it may be made of the very parts that are written.
+        const clang::QualType given = arguments[1]->getType().getNonReferenceType();
+        const Binding assigned = copy_of(value(arguments[1]), given, "assigned", where);
+        if (!named && places(arguments[0]).size() > 1)
+          refuse(call, "a struct assigned to an element whose index is known only when the kernel runs",
+                 "assign its members one by one");
+        const Binding target = named ? *named : compound_value(arguments[0]);
+        assign_parts(target, assigned, where);
+        return target;
+      }
+      if (!std_class && function->hasBody())
+        return inline_call(call, function, arguments.drop_front(), nullptr,
+                           named ? *named : compound_value(arguments[0]));
+    }
     if (method == nullptr && function->hasBody()) return inline_call(call, function, arguments, nullptr);
     refuse(call,
            std::string("the operator '") + clang::getOperatorSpelling(op->getOperator()) + "' of '" +
@@ -77,6 +97,18 @@ codegen::Expr Walker::call(const clang::CallExpr* call) {
       return pl_member(member);
     if (meaning.kind == Kind::Closure && method->getNameAsString() == "operator()")
       return inline_call(call, function, arguments, closure_value(object));
+    if (meaning.kind == Kind::Compound && method != nullptr && !method->isStatic()) {
+      const std::optional<Binding> named =
+          llvm::isa<clang::CXXThisExpr>(bare(object)) ? frames_.back().object : find(object);
+      const Binding whole = named ? *named : compound_value(object);
+      if (is_std_class(method->getParent(), "array") && method->getNameAsString() == "fill") {
+        const Binding filling = value(arguments[0]);
+        for (const Binding& part : whole.compound->parts) assign_parts(part, filling, call->getExprLoc());
+        return {};
+      }
+      if (!method->getParent()->isInStdNamespace() && function->hasBody())
+        return inline_call(call, function, arguments, nullptr, whole);
+    }
     if (method != nullptr && method->isStatic() && function->hasBody())
       return inline_call(call, function, arguments, nullptr);
     refuse(call, "a call of the member function '" + function->getQualifiedNameAsString() + "' in a kernel",
@@ -108,6 +140,50 @@ std::optional<codegen::Expr> Walker::math_function(const clang::CallExpr* call,
     return dtype ? convert(std::move(test), *dtype, where) : test;
   }
   return make(*op, type_of(call->getType(), where), std::move(values), where);
+}
+
+/// A kernel that calls another: the other becomes part of it.
+Binding Walker::kernel_call(const clang::CXXOperatorCallExpr* call) {
+  const clang::Expr* callee = call->getArg(0)->IgnoreParenImpCasts();
+  const auto* record = callee->getType()->getAsCXXRecordDecl();
+  const clang::CXXRecordDecl* closure = meaning_of(callee->getType(), context_).closure;
+  if (closure == nullptr || !is_pl_class(record, "InCore"))
+    refuse(call,
+           "a call of a '" +
+               callee->getType().getUnqualifiedType().getAsString(context_.getPrintingPolicy()) +
+               "' in an in-core kernel",
+           "call in-core kernels and pl::jit.inline_ helpers by name; orchestrators call kernels, not the "
+           "other way");
+  if (closure->captures_begin() != closure->captures_end())
+    refuse(call, "a call of a kernel that captures values, inside another kernel",
+           "give the values to it as pl::Scalar arguments, or make it a helper with pl::jit.inline_");
+  std::vector<const clang::Expr*> arguments;
+  for (const clang::Expr* argument : llvm::drop_begin(call->arguments())) {
+    const clang::Expr* given = bare(argument);
+    // A parameter of a non-generic kernel stands behind a class that knows the caller's line.
+    while (const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(given))
+      given = bare(cast->getSubExpr());
+    const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(given);
+    if (made != nullptr && made->getConstructor()->getParent()->getIdentifier() != nullptr &&
+        made->getConstructor()->getParent()->getName() == "Given")
+      given = made->getArg(0);
+    if (is_std_class(given->getType()->getAsCXXRecordDecl(), "source_location")) continue;
+    arguments.push_back(given);
+  }
+  const clang::FunctionTemplateDecl* generic = closure->getDependentLambdaCallOperator();
+  if (generic == nullptr) return inline_call(call, closure->getLambdaCallOperator(), arguments, nullptr);
+  const auto plain = [&](clang::QualType type) {
+    return type.getNonReferenceType().getCanonicalType().getUnqualifiedType();
+  };
+  for (const clang::FunctionDecl* instance : generic->specializations()) {
+    bool fits = instance->hasBody() && instance->getNumParams() == arguments.size();
+    for (std::size_t i = 0; fits && i < arguments.size(); ++i)
+      fits = plain(instance->getParamDecl(static_cast<unsigned>(i))->getType()) ==
+             plain(arguments[i]->getType());
+    if (fits) return inline_call(call, instance, arguments, nullptr);
+  }
+  refuse(call, "a call of a generic kernel with arguments that have to be converted",
+         "give arguments of the types of its parameters, or name the types in the kernel");
 }
 
 }  // namespace trilith::capture

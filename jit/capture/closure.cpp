@@ -146,8 +146,12 @@ void check_capture(const clang::LambdaCapture& capture, const clang::FieldDecl* 
     case Kind::Closure:
     case Kind::Helper: check_capture_types(meaning.closure, context); return;
     case Kind::Kernel:
-      refuse(context, where, "the in-core kernel captures the kernel '" + name + "'",
-             "share code with a pl::jit.inline_ helper");
+      if (meaning.closure != nullptr && is_pl_class(type->getAsCXXRecordDecl(), "InCore") &&
+          meaning.closure->captures_begin() == meaning.closure->captures_end())
+        return;
+      refuse(context, where, "the kernel captures '" + name + "' of type '" + spelling + "'",
+             "kernels capture in-core kernels that capture nothing themselves; share other code with a "
+             "pl::jit.inline_ helper");
     case Kind::Tensor:
     case Kind::Tile:
       refuse(context, where, "the kernel captures '" + name + "' of type '" + spelling + "'",

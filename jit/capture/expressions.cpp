@@ -27,14 +27,24 @@ codegen::Expr Walker::expression_unfolded(const clang::Expr* expression) {
   if (const auto* rewritten = llvm::dyn_cast<clang::CXXRewrittenBinaryOperator>(expression))
     return this->expression(rewritten->getSemanticForm());
   if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression)) return construct(made);
-  if (const auto* called = llvm::dyn_cast<clang::CallExpr>(expression)) return call(called);
-  if (const auto* subscript = llvm::dyn_cast<clang::ArraySubscriptExpr>(expression))
-    return table_element(subscript, subscript->getBase(), subscript->getIdx());
+  if (const clang::Expr* moved = moved_argument(expression)) return this->expression(moved);
+  if (const std::optional<Binding> named = find(expression); named && !named->closure && !named->compound) {
+    Expr value = named->expression;
+    value.location = location(where);
+    return value;
+  }
+  if (const auto* called = llvm::dyn_cast<clang::CallExpr>(expression)) {
+    const Binding result = call(called);
+    if (result.closure) refuse(expression, "a lambda used as a value", "call it");
+    return result.expression;
+  }
+  if (const auto subscript = subscript_of(expression)) return element(expression, *subscript).expression;
+  if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) return part(member).expression;
   if (const auto* list = llvm::dyn_cast<clang::InitListExpr>(expression)) {
     if (list->getNumInits() == 1 && meaning_of(list->getType(), context_).kind == Kind::Scalar)
       return this->expression(list->getInit(0));
   }
-  if (llvm::isa<clang::CXXThisExpr>(expression) || llvm::isa<clang::MemberExpr>(expression))
+  if (llvm::isa<clang::CXXThisExpr>(expression))
     refuse(expression, "a member of an object in a kernel",
            "copy the value into a local variable in front of the lambda and capture that");
   if (llvm::isa<clang::CXXNewExpr>(expression) || llvm::isa<clang::CXXDeleteExpr>(expression))
@@ -45,7 +55,6 @@ codegen::Expr Walker::expression_unfolded(const clang::Expr* expression) {
     refuse(expression, "a string in a kernel", "remove it; pl::print takes a tile or a scalar");
   if (llvm::isa<clang::LambdaExpr>(expression))
     refuse(expression, "a lambda used as a value here", "give it a name with auto, or call it in place");
-  (void)where;
   refuse(expression,
          std::string("this C++ expression (clang: ") + expression->getStmtClassName() +
              ") is not part of the kernel language",
@@ -122,6 +131,8 @@ codegen::Expr Walker::name_expression(const clang::DeclRefExpr* name) {
   if (found != bindings_.end()) {
     if (found->second.closure)
       refuse(name, "the lambda '" + declaration->getNameAsString() + "' used as a value", "call it");
+    if (found->second.compound)
+      refuse(name, "'" + declaration->getNameAsString() + "' as a whole here", "name the part that is meant");
     Expr value = found->second.expression;
     value.location = location(name->getLocation());
     return value;
@@ -200,10 +211,9 @@ codegen::Expr Walker::convert(Expr value, DType dtype, clang::SourceLocation whe
     value.type.dtype = dtype;
     return value;
   }
-  // int64(int32(i)) of a counter that is known to fit in 32 bits: the counter itself.
-  if (dtype == DType::Int64 && value.op == Op::Cast && from == DType::Int32 &&
-      value.operands.front().op == Op::Variable &&
-      int32_counters_.contains(value.operands.front().variable)) {
+  // int64(int32(i)) of a counter that is known to fit: the counter itself.
+  if (dtype == DType::Int64 && value.op == Op::Cast && value.operands.front().op == Op::Variable &&
+      narrow_counters_.contains(value.operands.front().variable)) {
     Expr counter = value.operands.front();
     return counter;
   }
@@ -280,39 +290,9 @@ std::vector<codegen::Expr> Walker::operands(llvm::ArrayRef<const clang::Expr*> e
 }
 
 std::optional<codegen::VariableId> Walker::place(const clang::Expr* expression) {
-  expression = bare(expression);
-  if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression)) {
-    if (cast->getCastKind() == clang::CK_DerivedToBase ||
-        cast->getCastKind() == clang::CK_UncheckedDerivedToBase)
-      return place(cast->getSubExpr());
-    return std::nullopt;
-  }
-  const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(expression);
-  if (name == nullptr) return std::nullopt;
-  const auto found = bindings_.find(name->getDecl());
-  if (found == bindings_.end() || found->second.closure || found->second.expression.op != Op::Variable)
-    return std::nullopt;
-  return found->second.expression.variable;
-}
-
-codegen::Expr Walker::assign(const clang::Expr* target, Expr value, clang::SourceLocation where) {
-  const std::optional<codegen::VariableId> id = place(target);
-  if (!id) {
-    (void)expression(target);  // names what is wrong with it, where something is
-    refuse(target, "an assignment to something that is no local variable",
-           "assign to a local scalar, tile or tensor variable; write memory with pl::store");
-  }
-  const codegen::Variable& assigned = kernel_.variables[static_cast<std::size_t>(*id)];
-  if (assigned.kind != VariableKind::Local && !(value.op == Op::Variable && value.variable == *id))
-    refuse(target,
-           "an assignment to the " +
-               std::string(assigned.kind == VariableKind::Capture ? "captured value" : "parameter") + " '" +
-               assigned.name + "'",
-           "assign to a local variable: auto copy = " + assigned.name + ";");
-  if (assigned.type.is_scalar() && value.type.is_scalar())
-    value = convert(std::move(value), assigned.type.dtype, where);
-  emit_assign(*id, std::move(value), where);
-  return variable(*id, where);
+  const std::optional<Binding> named = find(expression);
+  if (!named || named->closure || named->compound) return std::nullopt;
+  return named->expression.variable;
 }
 
 }  // namespace trilith::capture

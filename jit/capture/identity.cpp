@@ -139,8 +139,17 @@ void identify(CapturedKernel& kernel, const Site& site, const clang::CXXMethodDe
   if (!pattern.empty()) kernel.gcc_type_names.push_back(pattern);
   kernel.generic = call_operator->getPrimaryTemplate() != nullptr;
   if (kernel.generic)
-    for (const clang::ParmVarDecl* parameter : call_operator->parameters())
-      kernel.parameter_type_names.push_back(typeid_name(parameter->getType(), context));
+    for (const clang::ParmVarDecl* parameter : call_operator->parameters()) {
+      // What is given for a parameter of a named type is converted: its type tells no instantiation from another.
+      const clang::FunctionDecl* written = call_operator->getPrimaryTemplate()->getTemplatedDecl();
+      const unsigned index = parameter->getFunctionScopeIndex();
+      bool deduced = true;
+      for (unsigned i = 0; i <= index && i < written->getNumParams(); ++i) {
+        if (written->getParamDecl(i)->isParameterPack()) break;  // and all that follow
+        if (i == index) deduced = written->getParamDecl(i)->getType()->isInstantiationDependentType();
+      }
+      kernel.parameter_type_names.push_back(deduced ? typeid_name(parameter->getType(), context) : "*");
+    }
 }
 
 }  // namespace trilith::capture

@@ -3,6 +3,8 @@
 
 #include <clang/AST/RecursiveASTVisitor.h>
 
+#include <utility>
+
 namespace trilith::capture {
 
 using codegen::StatementKind;
@@ -73,9 +75,9 @@ bool is_in_composed(const clang::FunctionDecl* function) {
 
 }  // namespace
 
-codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::FunctionDecl* function,
-                                  llvm::ArrayRef<const clang::Expr*> arguments,
-                                  const std::shared_ptr<ClosureValue>& closure) {
+Binding Walker::inline_call(const clang::Expr* where, const clang::FunctionDecl* function,
+                            llvm::ArrayRef<const clang::Expr*> arguments,
+                            const std::shared_ptr<ClosureValue>& closure, std::optional<Binding> object) {
   constexpr std::size_t deepest = 64;
   const clang::SourceLocation at = where->getExprLoc();
   const clang::FunctionDecl* definition = nullptr;
@@ -123,26 +125,31 @@ codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::Functio
   const clang::Stmt* last = compound != nullptr && !compound->body_empty() ? compound->body_back() : nullptr;
   const bool straight = returns.found.empty() || (returns.found.size() == 1 && returns.found.front() == last);
 
+  const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(definition);
   Frame frame;
   frame.function = definition;
+  frame.object = std::move(object);
+  frame.type = definition->getReturnType();
   if (straight) {
-    frame.last_return = returns.found.empty() ? nullptr : returns.found.front();
     frame.block = -1;
     frames_.push_back(std::move(frame));
+    if (constructor != nullptr) initialise(constructor);
     statement(body);
   } else {
     frame.block = next_block_++;
-    const codegen::Type type = type_of(definition->getReturnType(), at);
-    if (type.kind != TypeKind::Void)
-      frame.result = add_variable(
-          function->getDeclName().isIdentifier() ? function->getNameAsString() + "_result" : "result", type,
-          VariableKind::Local, at);
+    if (!frame.type->isVoidType())
+      frame.result = storage(
+          frame.type.getNonReferenceType(),
+          function->getDeclName().isIdentifier() ? function->getNameAsString() + "_result" : "result", at);
     Statement block;
     block.kind = StatementKind::Block;
     block.location = location(at);
     block.block = frame.block;
     frames_.push_back(std::move(frame));
-    statements_into(block.body, body);
+    Statements* const outer = std::exchange(current_, &block.body);
+    if (constructor != nullptr) initialise(constructor);
+    statement(body);
+    current_ = outer;
     emit(std::move(block));
   }
   const Frame finished = std::move(frames_.back());
@@ -154,9 +161,17 @@ codegen::Expr Walker::inline_call(const clang::Expr* where, const clang::Functio
     else
       bindings_.erase(declaration);
   }
-  if (finished.result != codegen::no_variable) return variable(finished.result, at);
+  if (finished.result) return *finished.result;
   if (finished.direct) return *finished.direct;
   return {};
+}
+
+/// A reference names one object: an element that only the run knows is none.
+void Walker::require_no_reference(clang::QualType type, const clang::Expr* object) {
+  if (!type->isLValueReferenceType() || type.getNonReferenceType().isConstQualified()) return;
+  if (!object->isLValue() || !subscript_of(object)) return;
+  refuse(object, "a reference to an element whose index is known only when the kernel runs",
+         "copy the element, and write it back with array[i] = copy");
 }
 
 void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Expr* argument,
@@ -172,6 +187,15 @@ void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Exp
     bindings_[parameter] = {snapshot(index_list(argument), "extent", where), nullptr};
     return;
   }
+  if (meaning.kind == Kind::Compound) {
+    std::optional<Binding> named;
+    if (type->isReferenceType()) named = find(argument);
+    if (!named) require_no_reference(type, argument);
+    bindings_[parameter] =
+        named ? *named
+              : copy_of(value(argument), type.getNonReferenceType(), parameter->getNameAsString(), where);
+    return;
+  }
   if (meaning.kind == Kind::Kernel)
     refuse(argument, "a kernel as an argument inside a kernel", "pass a lambda or a pl::jit.inline_ helper");
   const codegen::Type variable_type =
@@ -181,6 +205,7 @@ void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Exp
       bindings_[parameter] = {variable(*id, where), nullptr};
       return;
     }
+    require_no_reference(type, argument);
   }
   Expr value = expression(argument);
   if (variable_type.is_scalar()) value = convert(std::move(value), variable_type.dtype, where);
@@ -189,7 +214,10 @@ void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Exp
       (value.op == Op::Variable &&
        kernel_.variables[static_cast<std::size_t>(value.variable)].kind != VariableKind::Local);
   // A parameter that is never written may stand for what never changes; a tensor parameter is itself.
-  if (fixed && (variable_type.is_tensor() || !may_modify(body, parameter))) {
+  const bool same_annotation =
+      value.type.any_shape == variable_type.any_shape && value.type.shape == variable_type.shape;
+  if (fixed && (variable_type.is_tensor() ? variable_type.any_shape || same_annotation
+                                          : !may_modify(body, parameter))) {
     bindings_[parameter] = {std::move(value), nullptr};
     return;
   }
@@ -217,6 +245,10 @@ std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expressio
         "the helper '" + name->getDecl()->getNameAsString() + "', which captures values, named from outside",
         "capture the helper itself by value, or pass the values as arguments");
   }
+  if (const auto* called = llvm::dyn_cast<clang::CallExpr>(expression);
+      called != nullptr && !llvm::isa<clang::CXXMemberCallExpr>(called) &&
+      moved_argument(expression) == nullptr)
+    if (const Binding result = call(called); result.closure) return result.closure;
   if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression))
     if (made->getNumArgs() >= 1) return closure_value(made->getArg(0));
   if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression))
@@ -225,11 +257,8 @@ std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expressio
     if (is_pl_class(made->getMethodDecl()->getParent(), "Jit") &&
         made->getMethodDecl()->getNameAsString() == "inline_")
       return closure_value(made->getArg(0));
-  if (const auto* moved = llvm::dyn_cast<clang::CallExpr>(expression))
-    if (moved->isCallToStdMove() ||
-        (moved->getDirectCallee() != nullptr && moved->getDirectCallee()->getIdentifier() != nullptr &&
-         moved->getDirectCallee()->getName() == "forward" && moved->getDirectCallee()->isInStdNamespace()))
-      return closure_value(moved->getArg(0));
+  if (const clang::Expr* moved = moved_argument(expression)) return closure_value(moved);
+  if (const std::optional<Binding> named = find(expression); named && named->closure) return named->closure;
   const auto* lambda = llvm::dyn_cast<clang::LambdaExpr>(expression);
   if (lambda == nullptr)
     refuse(expression, "a lambda that comes out of an expression",
@@ -247,10 +276,10 @@ std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expressio
     const bool is_init = variable_decl != nullptr && variable_decl->isInitCapture();
     if (capture.getCaptureKind() == clang::LCK_ByRef) {
       if (!is_init) continue;  // its name finds the variable itself
-      const auto id = place(initialiser);
-      if (!id)
+      const std::optional<Binding> named = find(initialiser);
+      if (!named)
         refuse(capture.getLocation(), "a reference capture of no local variable", "capture it by value");
-      value->copies[captured] = {variable(*id, capture.getLocation()), nullptr};
+      value->copies[captured] = *named;
       continue;
     }
     if (lambda->isMutable())
@@ -266,10 +295,18 @@ std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expressio
         value->copies[captured] = outer->second;
         continue;
       }
+      if (outer->second.compound) {
+        value->copies[captured] = copy_of(outer->second, captured->getType().getNonReferenceType(),
+                                          captured->getNameAsString(), where);
+        continue;
+      }
       value->copies[captured] = {snapshot(outer->second.expression, captured->getNameAsString(), where),
                                  nullptr};
     } else if (kind.kind == Kind::Closure || kind.kind == Kind::Helper) {
       value->copies[captured] = {{}, closure_value(initialiser)};
+    } else if (kind.kind == Kind::Compound) {
+      value->copies[captured] =
+          copy_of(this->value(initialiser), captured->getType(), captured->getNameAsString(), where);
     } else {
       value->copies[captured] = {snapshot(this->expression(initialiser), captured->getNameAsString(), where),
                                  nullptr};

@@ -45,7 +45,41 @@ class WriteFinder : public clang::RecursiveASTVisitor<WriteFinder> {
   const clang::ValueDecl* variable_;
 };
 
+/// Finds another name through which the variable may be changed: a reference, or a lambda that captures it by one.
+class AliasFinder : public clang::RecursiveASTVisitor<AliasFinder> {
+ public:
+  explicit AliasFinder(const clang::ValueDecl* variable) : variable_(variable) {}
+  bool found = false;
+
+  bool VisitLambdaExpr(clang::LambdaExpr* lambda) {
+    for (const clang::LambdaCapture& capture : lambda->captures())
+      if (capture.capturesVariable() && capture.getCapturedVar() == variable_ &&
+          capture.getCaptureKind() == clang::LCK_ByRef && may_modify(lambda->getBody(), variable_))
+        found = true;
+    return !found;
+  }
+  bool VisitVarDecl(clang::VarDecl* declared) {
+    const clang::QualType type = declared->getType();
+    if (!type->isReferenceType() || type.getNonReferenceType().isConstQualified() ||
+        declared->getInit() == nullptr)
+      return true;
+    const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(bare(declared->getInit()));
+    if (name != nullptr && name->getDecl() == variable_) found = true;
+    return !found;
+  }
+
+ private:
+  const clang::ValueDecl* variable_;
+};
+
 }  // namespace
+
+bool has_alias(const clang::Stmt* function_body, const clang::ValueDecl* variable) {
+  if (function_body == nullptr) return false;
+  AliasFinder finder(variable);
+  finder.TraverseStmt(const_cast<clang::Stmt*>(function_body));
+  return finder.found;
+}
 
 bool may_modify(const clang::Stmt* body, const clang::ValueDecl* variable) {
   if (body == nullptr) return false;

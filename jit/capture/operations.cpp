@@ -323,13 +323,16 @@ codegen::Expr Walker::pl_operator(const clang::CXXOperatorCallExpr* call) {
     refuse(call, std::string("the operator '") + clang::getOperatorSpelling(kind) + "' on these operands",
            "see the operations of the language reference, section 5");
   if (is_compound(kind)) {
-    std::vector<Expr> values = operands(arguments);
+    std::vector<Expr> values;
+    values.push_back(expression(arguments[1]));
+    const std::vector<Place> to = places(arguments[0]);
+    values.insert(values.begin(), to.empty() ? expression(arguments[0]) : read(to, where));
     const Type type = type_of(arguments[0]->getType(), where);
     if (type.is_tile())
       for (std::size_t i = 0; i < values.size(); ++i) check_beside_tile(arguments[i], values[i], values);
     else
       unify_scalars(*op, call, arguments, values);
-    return assign(arguments[0], make(*op, type, std::move(values), where), where);
+    return assign(arguments[0], to, make(*op, type, std::move(values), where), where);
   }
   return operation(*op, call, arguments);
 }

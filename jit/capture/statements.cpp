@@ -1,6 +1,8 @@
 // jit/capture/statements.cpp -- declarations, return, if; loops are in loops.cpp, switch in choice.cpp.
 #include "jit/capture/walker.hpp"
 
+#include <utility>
+
 namespace trilith::capture {
 
 using codegen::StatementKind;
@@ -15,6 +17,10 @@ void Walker::statements_into(Statements& list, const clang::Stmt* stmt) {
 }
 
 void Walker::emit_effect(const clang::Expr* expression) {
+  if (meaning_of(expression->getType(), context_).kind == Kind::Compound) {
+    (void)this->value(expression);
+    return;
+  }
   Expr value = this->expression(expression);
   // A value nobody uses is pure by now, except a load: it may be out of range, and says so when it is kept.
   if (value.op == Op::Load) (void)snapshot(std::move(value), "unused", expression->getExprLoc());
@@ -42,14 +48,14 @@ void Walker::statement(const clang::Stmt* stmt) {
   if (llvm::isa<clang::BreakStmt>(stmt) || llvm::isa<clang::ContinueStmt>(stmt)) {
     Statement jump;
     jump.location = location(stmt->getBeginLoc());
-    const std::int32_t block = break_targets_.empty() ? 0 : break_targets_.back();
-    if (llvm::isa<clang::ContinueStmt>(stmt)) {
-      jump.kind = StatementKind::Continue;
-    } else if (block != 0) {
+    const bool next_round = llvm::isa<clang::ContinueStmt>(stmt);
+    const std::vector<std::int32_t>& targets = next_round ? continue_targets_ : break_targets_;
+    const std::int32_t block = targets.empty() ? 0 : targets.back();
+    if (block != 0) {
       jump.kind = StatementKind::Leave;
       jump.block = block;
     } else {
-      jump.kind = StatementKind::Break;
+      jump.kind = next_round ? StatementKind::Continue : StatementKind::Break;
     }
     emit(std::move(jump));
     return;
@@ -96,11 +102,13 @@ void Walker::local_variable(const clang::VarDecl* declared) {
   if (declared->isStaticLocal() && !declared->isConstexpr())
     refuse(where, "the static variable '" + name + "' in a kernel: a kernel keeps nothing between calls",
            "make it a local variable, or constexpr");
+  if (type.isVolatileQualified())
+    refuse(where, "the volatile variable '" + name + "' in a kernel",
+           "remove volatile: a kernel's variables are its own");
   // Compile-time values are folded where they are named, whatever their type.
   if (declared->isConstexpr()) return;
   if (const auto* decomposition = llvm::dyn_cast<clang::DecompositionDecl>(declared))
-    refuse(decomposition->getLocation(), "a structured binding in a kernel: not built yet",
-           "declare the variables one by one");
+    return decompose(decomposition);
   const Meaning meaning = meaning_of(type, context_);
   if (meaning.kind == Kind::Closure || meaning.kind == Kind::Helper) {
     bindings_[declared] = {{}, closure_value(init)};
@@ -113,16 +121,38 @@ void Walker::local_variable(const clang::VarDecl* declared) {
   if (type->isPointerType())
     refuse(where, "the pointer '" + name + "' in a kernel",
            "read and write memory with pl::load and pl::store");
+  if (meaning.kind == Kind::Compound) {
+    const clang::QualType plain = type.getNonReferenceType();
+    std::optional<Binding> named;
+    if (type->isReferenceType()) named = find(init);
+    if (type->isReferenceType() && !named && subscript_of(init))
+      refuse(where, "a reference to an element whose index is known only when the kernel runs",
+             "copy the element, and write it back with array[i] = copy");
+    if (named)
+      bindings_[declared] = *named;
+    else if (init == nullptr)
+      bindings_[declared] = storage(plain, name, where);
+    else
+      bindings_[declared] = copy_of(value(init), plain, name, where);
+    return;
+  }
   if (type->isArrayType())
-    refuse(where, "the array '" + name + "' in a kernel: not built yet, except constexpr arrays",
-           "use a tile, separate scalars, or make the array constexpr");
+    refuse(where,
+           "the array '" + name + "' of type '" + type.getAsString(context_.getPrintingPolicy()) +
+               "' in a kernel",
+           "arrays hold up to 256 scalars, tiles or structs, and their size is known when the program is "
+           "built; use "
+           "a tile or pass a tensor");
   const codegen::Type variable_type = type_of(type, where);
   if (variable_type.kind == TypeKind::Void) return;
   if (type->isReferenceType()) {
-    if (const auto id = place(init)) {
-      bindings_[declared] = {variable(*id, where), nullptr};
+    if (const auto named = find(init)) {
+      bindings_[declared] = *named;
       return;
     }
+    if (subscript_of(init))
+      refuse(where, "a reference to an element whose index is known only when the kernel runs",
+             "copy the element, and write it back with array[i] = copy");
     if (type->isLValueReferenceType() && !type->getPointeeType().isConstQualified())
       refuse(where, "the reference '" + name + "' to something that is no local variable",
              "declare it by value");
@@ -158,22 +188,7 @@ void Walker::return_statement(const clang::ReturnStmt* stmt) {
   const std::size_t depth = frames_.size() - 1;
   const clang::Expr* returned = stmt->getRetValue();
   if (depth > 0 && frames_[depth].block == -1) {
-    if (returned == nullptr) return;
-    const Meaning meaning = meaning_of(returned->getType(), context_);
-    if (meaning.kind == Kind::Void) {
-      emit_effect(returned);
-      return;
-    }
-    if (meaning.kind == Kind::Index) {
-      frames_[depth].direct = snapshot(index_list(returned), "extent", where);
-      return;
-    }
-    if (meaning.kind == Kind::Closure || meaning.kind == Kind::Helper)
-      refuse(stmt, "a helper that returns a lambda", "pass the lambda as an argument instead");
-    Expr value = expression(returned);
-    if (const auto dtype = dtype_of(frames_[depth].function->getReturnType(), context_))
-      value = convert(std::move(value), *dtype, where);
-    frames_[depth].direct = std::move(value);
+    if (returned != nullptr) returned_value(returned, where);
     return;
   }
   if (depth == 0) {
@@ -200,18 +215,49 @@ void Walker::return_statement(const clang::ReturnStmt* stmt) {
     const auto* body = llvm::dyn_cast<clang::CompoundStmt>(call_operator_->getBody());
     if (body != nullptr && !body->body_empty() && body->body_back() == stmt) return;
   } else if (returned != nullptr) {
-    Expr value = expression(returned);
-    if (frames_[depth].result != codegen::no_variable) {
-      const codegen::Type& type = kernel_.variables[static_cast<std::size_t>(frames_[depth].result)].type;
-      if (type.is_scalar()) value = convert(std::move(value), type.dtype, where);
-      emit_assign(frames_[depth].result, std::move(value), where);
-    }
+    returned_value(returned, where);
+    if (frames_[depth].result)
+      assign_parts(*frames_[depth].result, *std::exchange(frames_[depth].direct, std::nullopt), where);
   }
   Statement leave;
   leave.kind = StatementKind::Leave;
   leave.location = location(where);
   leave.block = depth == 0 ? 0 : frames_[depth].block;
   emit(std::move(leave));
+}
+
+/// Leaves what a helper returns in its frame.
+void Walker::returned_value(const clang::Expr* returned, clang::SourceLocation where) {
+  const std::size_t depth = frames_.size() - 1;
+  const Meaning meaning = meaning_of(returned->getType(), context_);
+  if (meaning.kind == Kind::Void) return emit_effect(returned);
+  if (meaning.kind == Kind::Index) {
+    frames_[depth].direct = snapshot(index_list(returned), "extent", where);
+    return;
+  }
+  if (meaning.kind == Kind::Closure || meaning.kind == Kind::Helper) {
+    if (frames_[depth].result)
+      refuse(returned, "a helper that returns a lambda from one of several places",
+             "return it at the end, or pass the lambda as an argument");
+    frames_[depth].direct = Binding({}, closure_value(returned));
+    return;
+  }
+  const clang::QualType type = frames_[depth].type;
+  if (type->isReferenceType() && !frames_[depth].result)
+    if (const std::optional<Binding> named = find(returned)) {
+      frames_[depth].direct = *named;
+      return;
+    }
+  if (type->isLValueReferenceType() && !type.getNonReferenceType().isConstQualified())
+    refuse(returned, "a helper that returns a reference to what is known only when the kernel runs",
+           "return a value, or let the helper change what it is given");
+  if (meaning.kind == Kind::Compound) {
+    frames_[depth].direct = copy_of(value(returned), type.getNonReferenceType(), "result", where);
+    return;
+  }
+  Expr value = expression(returned);
+  if (const auto dtype = dtype_of(type, context_)) value = convert(std::move(value), *dtype, where);
+  frames_[depth].direct = std::move(value);
 }
 
 void Walker::if_statement(const clang::IfStmt* stmt) {
@@ -228,6 +274,11 @@ void Walker::if_statement(const clang::IfStmt* stmt) {
   branch.kind = StatementKind::If;
   branch.location = location(stmt->getIfLoc());
   branch.value = condition(stmt->getCond());
+  if (branch.value.is_constant()) {  // as the specialiser: what is never taken is not looked at
+    const clang::Stmt* taken = branch.value.value.bits != 0 ? stmt->getThen() : stmt->getElse();
+    if (taken != nullptr) statement(taken);
+    return;
+  }
   statements_into(branch.body, stmt->getThen());
   statements_into(branch.else_body, stmt->getElse());
   emit(std::move(branch));

@@ -91,7 +91,10 @@ Meaning meaning_of(clang::QualType type, clang::ASTContext& context) {
     return meaning;
   }
   const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
-  if (record == nullptr) return meaning;
+  if (record == nullptr) {
+    if (parts_of(type)) meaning.kind = Kind::Compound;
+    return meaning;
+  }
   if (record->isLambda()) {
     meaning.kind = Kind::Closure;
     meaning.closure = record;
@@ -114,7 +117,11 @@ Meaning meaning_of(clang::QualType type, clang::ASTContext& context) {
   if (is_pl_class(record, "Index")) meaning.kind = Kind::Index;
   if (is_pl_class(record, "Dynamic")) meaning.kind = Kind::Dynamic;
   const auto* special = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record);
-  if (special == nullptr || !is_in_pl(special)) return meaning;
+  if (!is_in_pl(record)) {
+    if (parts_of(type)) meaning.kind = Kind::Compound;
+    return meaning;
+  }
+  if (special == nullptr) return meaning;
   const llvm::StringRef name = special->getName();
   if (name == "Tile") {
     meaning.kind = Kind::Tile;
@@ -151,6 +158,8 @@ const clang::Expr* bare(const clang::Expr* expression) {
       inner = substituted->getReplacement();
     } else if (const auto* defaulted = llvm::dyn_cast<clang::CXXDefaultArgExpr>(inner)) {
       inner = defaulted->getExpr();
+    } else if (const auto* member = llvm::dyn_cast<clang::CXXDefaultInitExpr>(inner)) {
+      inner = member->getExpr();
     } else if (const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(inner)) {
       if (cast->getCastKind() == clang::CK_NoOp || cast->getCastKind() == clang::CK_LValueToRValue ||
           cast->getCastKind() == clang::CK_FunctionToPointerDecay)
@@ -166,7 +175,7 @@ const clang::Expr* bare(const clang::Expr* expression) {
 codegen::Type Walker::type_of(clang::QualType type, clang::SourceLocation where) {
   const Meaning meaning = meaning_of(type, context_);
   if (meaning.kind == Kind::Other || meaning.kind == Kind::Closure || meaning.kind == Kind::Helper ||
-      meaning.kind == Kind::Kernel || meaning.kind == Kind::Dynamic)
+      meaning.kind == Kind::Kernel || meaning.kind == Kind::Dynamic || meaning.kind == Kind::Compound)
     refuse(where,
            "the type '" + type.getUnqualifiedType().getAsString(context_.getPrintingPolicy()) +
                "' is no type of the kernel language",

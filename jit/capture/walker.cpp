@@ -46,7 +46,10 @@ codegen::Kernel Walker::walk() {
   current_ = &kernel_.body;
   bind_parameters();
   bind_captures();
-  frames_.push_back({call_operator_, 0, codegen::no_variable, std::nullopt, nullptr});
+  Frame frame;
+  frame.function = call_operator_;
+  frame.type = call_operator_->getReturnType();
+  frames_.push_back(std::move(frame));
   statements_into(kernel_.body, call_operator_->getBody());
   return std::move(kernel_);
 }
@@ -105,6 +108,7 @@ void Walker::bind_captured_field(const clang::ValueDecl* captured, const clang::
     bindings_[captured] = {variable(id, where), nullptr};
     return;
   }
+  if (meaning.kind == Kind::Kernel) return;  // called by its type; it keeps nothing that is read
   // A helper or lambda: its own captures lie inside the field. pl::jit.inline_ keeps the lambda as first
   // member.
   auto value = std::make_shared<ClosureValue>();
@@ -124,7 +128,7 @@ void Walker::bind_captured_field(const clang::ValueDecl* captured, const clang::
     std::optional<Binding> kept;
     if (outer != bindings_.end()) kept = outer->second;
     bind_captured_field(inner, *inner_field, inner_base, where);
-    value->copies[inner] = bindings_[inner];
+    if (bindings_.contains(inner)) value->copies[inner] = bindings_[inner];
     if (kept)
       bindings_[inner] = *kept;
     else

@@ -38,7 +38,7 @@ struct Site {
                          const std::string& mend);
 
 // --- types.cpp: what a C++ type means to the kernel language
-enum class Kind { Other, Void, Scalar, Tile, Tensor, Index, Dynamic, Closure, Helper, Kernel };
+enum class Kind { Other, Void, Scalar, Tile, Tensor, Index, Dynamic, Closure, Helper, Kernel, Compound };
 struct Meaning {
   Kind kind = Kind::Other;
   codegen::DType dtype = codegen::DType::Float32;
@@ -51,6 +51,13 @@ struct Meaning {
 };
 [[nodiscard]] Meaning meaning_of(clang::QualType type, clang::ASTContext& context);
 [[nodiscard]] std::optional<codegen::DType> dtype_of(clang::QualType type, clang::ASTContext& context);
+/// The types of the parts of a struct, std::pair, std::tuple, std::array or C array; nothing where the type is none
+/// of these or cannot be taken apart.
+[[nodiscard]] std::optional<std::vector<clang::QualType>> parts_of(clang::QualType type);
+/// A class of namespace std with this name.
+[[nodiscard]] bool is_std_class(const clang::CXXRecordDecl* record, llvm::StringRef name);
+/// The argument of std::move, std::forward or std::as_const; else null.
+[[nodiscard]] const clang::Expr* moved_argument(const clang::Expr* expression);
 /// True for a declaration directly in namespace pl (or pld).
 [[nodiscard]] bool is_in_pl(const clang::Decl* declaration);
 [[nodiscard]] bool is_pl_class(const clang::CXXRecordDecl* record, llvm::StringRef name);
@@ -60,6 +67,8 @@ struct Meaning {
 // --- modified.cpp
 /// True when `body` may change `variable`, or keep a reference through which it could.
 [[nodiscard]] bool may_modify(const clang::Stmt* body, const clang::ValueDecl* variable);
+/// True when `variable` may be changed under another name: by a reference or a lambda inside `function_body`.
+[[nodiscard]] bool has_alias(const clang::Stmt* function_body, const clang::ValueDecl* variable);
 
 /// A lambda object inside a kernel: its by-copy captures were given variables when it was made.
 struct Binding;
@@ -67,10 +76,20 @@ struct ClosureValue {
   const clang::CXXRecordDecl* record = nullptr;
   std::map<const clang::ValueDecl*, Binding> copies;
 };
-/// What a C++ name stands for.
+struct CompoundValue;
+/// What a C++ name stands for. Copies share closures and the parts of a compound: `Walker::copy_of` makes another.
 struct Binding {
+  Binding() = default;
+  Binding(codegen::Expr value) : expression(std::move(value)) {}  // NOLINT(google-explicit-constructor)
+  Binding(codegen::Expr value, std::shared_ptr<ClosureValue> made)
+      : expression(std::move(value)), closure(std::move(made)) {}
   codegen::Expr expression;
   std::shared_ptr<ClosureValue> closure;
+  std::shared_ptr<CompoundValue> compound;
+};
+/// A struct, pair, tuple or array inside a kernel: it exists at capture time only, its parts are variables.
+struct CompoundValue {
+  std::vector<Binding> parts;
 };
 
 class Walker {
@@ -117,7 +136,9 @@ class Walker {
   [[nodiscard]] bool counted_for(const clang::ForStmt* stmt);
   void general_for(const clang::ForStmt* stmt);
   void range_for(const clang::CXXForRangeStmt* stmt);
+  void array_for(const clang::CXXForRangeStmt* stmt, const Binding& array, clang::QualType element_type);
   void loop_body(Statement& loop, const clang::Stmt* body);
+  [[nodiscard]] Expr loop_bound(Expr bound, clang::SourceLocation where);
   /// While (condition), where evaluating the condition may need statements of its own.
   void general_loop(clang::SourceLocation where, const clang::VarDecl* condition_variable,
                     const clang::Expr* condition, const clang::Stmt* body, const clang::Expr* step,
@@ -138,10 +159,7 @@ class Walker {
                                    const clang::Expr* right, bool is_and);
   [[nodiscard]] Expr conditional(const clang::AbstractConditionalOperator* op);
   [[nodiscard]] Expr compound_assignment(const clang::CompoundAssignOperator* op);
-  [[nodiscard]] Expr assign(const clang::Expr* target, Expr value, clang::SourceLocation where);
   [[nodiscard]] Expr construct(const clang::CXXConstructExpr* construct);
-  [[nodiscard]] Expr table_element(const clang::Expr* where, const clang::Expr* table,
-                                   const clang::Expr* index);
   [[nodiscard]] Expr condition(const clang::Expr* expression);
   /// Operands from left to right; what an earlier one read is kept when a later one has effects.
   [[nodiscard]] std::vector<Expr> operands(llvm::ArrayRef<const clang::Expr*> expressions);
@@ -155,8 +173,57 @@ class Walker {
   [[nodiscard]] Expr boolean(bool value, clang::SourceLocation where);
   [[nodiscard]] static Expr negate(Expr value);
 
-  // --- operations.cpp: calls into namespace pl
-  [[nodiscard]] Expr call(const clang::CallExpr* call);
+  // --- compound.cpp: structs, pairs, tuples, arrays
+  [[nodiscard]] Binding value(const clang::Expr* expression);
+  [[nodiscard]] std::vector<Binding> values(llvm::ArrayRef<const clang::Expr*> expressions);
+  [[nodiscard]] Binding compound_value(const clang::Expr* expression);
+  [[nodiscard]] Binding compound_constant(const clang::APValue& value, clang::QualType type,
+                                          clang::SourceLocation where);
+  [[nodiscard]] Binding compound_list(const clang::Expr* where, clang::QualType type,
+                                      llvm::ArrayRef<const clang::Expr*> inits);
+  [[nodiscard]] Binding compound_construct(const clang::CXXConstructExpr* made);
+  void initialise(const clang::CXXConstructorDecl* constructor);
+  [[nodiscard]] Binding zero(clang::QualType type, const clang::Expr* where);
+  [[nodiscard]] Binding converted(Binding value, clang::QualType type, clang::SourceLocation where);
+  /// New variables: without values, or with those of `value`.
+  [[nodiscard]] Binding storage(clang::QualType type, const std::string& name, clang::SourceLocation where);
+  [[nodiscard]] Binding copy_of(const Binding& value, clang::QualType type, const std::string& name,
+                                clang::SourceLocation where);
+  void assign_parts(const Binding& target, const Binding& value, clang::SourceLocation where);
+  [[nodiscard]] Binding chosen_compound(const clang::AbstractConditionalOperator* op);
+  void decompose(const clang::DecompositionDecl* declared, std::optional<Binding> whole = std::nullopt);
+  [[nodiscard]] std::optional<Binding> compound_call(const clang::CallExpr* call);
+
+  // --- element.cpp: what an lvalue names, and elements of arrays
+  /// The object that an lvalue names, where that is known now; an index that only the run knows gives nothing.
+  [[nodiscard]] std::optional<Binding> find(const clang::Expr* expression);
+  struct Subscript {
+    const clang::Expr* array = nullptr;
+    const clang::Expr* index = nullptr;  ///< null: `position`
+    std::int64_t position = 0;
+  };
+  [[nodiscard]] std::optional<Subscript> subscript_of(const clang::Expr* expression);
+  [[nodiscard]] Binding part(const clang::MemberExpr* member);
+  [[nodiscard]] Binding element(const clang::Expr* where, const Subscript& subscript);
+  [[nodiscard]] Binding chosen(const std::vector<Binding>& elements, const Expr& position,
+                               clang::SourceLocation where);
+  /// A position in an array of `size`: constant ones are checked now, others when the kernel runs.
+  [[nodiscard]] Expr checked_position(const clang::Expr* where, const Subscript& subscript, std::size_t size);
+  /// Every object an lvalue may name, each with the condition that it is this one (none: certainly).
+  struct Place {
+    std::optional<Expr> condition;
+    Binding object;
+  };
+  [[nodiscard]] bool calls_helper(const clang::CallExpr* call) const;
+  [[nodiscard]] std::vector<Place> places(const clang::Expr* expression);
+  [[nodiscard]] Expr read(const std::vector<Place>& from, clang::SourceLocation where);
+  Expr assign(const clang::Expr* target, const std::vector<Place>& to, Expr value,
+              clang::SourceLocation where);
+  Expr assign(const clang::Expr* target, Expr value, clang::SourceLocation where);
+
+  // --- calls.cpp, operations.cpp: calls
+  [[nodiscard]] Binding call(const clang::CallExpr* call);
+  [[nodiscard]] Binding kernel_call(const clang::CXXOperatorCallExpr* call);
   [[nodiscard]] Expr pl_function(const clang::CallExpr* call, const clang::FunctionDecl* function);
   [[nodiscard]] Expr pl_operator(const clang::CXXOperatorCallExpr* call);
   [[nodiscard]] Expr pl_member(const clang::CXXMemberCallExpr* call);
@@ -185,13 +252,17 @@ class Walker {
   struct Frame {
     const clang::FunctionDecl* function = nullptr;
     std::int32_t block = 0;
-    codegen::VariableId result = codegen::no_variable;
-    std::optional<Expr> direct;  ///< the value of the only, last return
-    const clang::ReturnStmt* last_return = nullptr;
+    std::optional<Binding> result;  ///< variables that each return assigns
+    std::optional<Binding> direct;  ///< the value of the only, last return
+    std::optional<Binding> object;  ///< of a member function
+    clang::QualType type;           ///< of what it returns
   };
-  [[nodiscard]] Expr inline_call(const clang::Expr* where, const clang::FunctionDecl* function,
-                                 llvm::ArrayRef<const clang::Expr*> arguments,
-                                 const std::shared_ptr<ClosureValue>& closure);
+  [[nodiscard]] Binding inline_call(const clang::Expr* where, const clang::FunctionDecl* function,
+                                    llvm::ArrayRef<const clang::Expr*> arguments,
+                                    const std::shared_ptr<ClosureValue>& closure,
+                                    std::optional<Binding> object = std::nullopt);
+  void returned_value(const clang::Expr* returned, clang::SourceLocation where);
+  void require_no_reference(clang::QualType type, const clang::Expr* object);
   void bind_argument(const clang::ParmVarDecl* parameter, const clang::Expr* argument,
                      const clang::Stmt* body);
   [[nodiscard]] std::shared_ptr<ClosureValue> closure_value(const clang::Expr* expression);
@@ -205,10 +276,12 @@ class Walker {
   std::map<const clang::ValueDecl*, Binding> bindings_;
   std::map<std::string, codegen::VariableId> extents_;
   std::map<std::string, std::uint32_t> files_;
-  std::set<codegen::VariableId> int32_counters_;  ///< int64 loop counters that stand for an int
+  std::set<codegen::VariableId>
+      narrow_counters_;  ///< int64 loop counters that stand for an int, unsigned, ...
   Statements* current_ = nullptr;
   std::vector<Frame> frames_;
-  std::vector<std::int32_t> break_targets_;  ///< 0: the innermost loop, else the Block of a switch
+  /// 0: the innermost loop, else the Block of a switch or of a loop over an array.
+  std::vector<std::int32_t> break_targets_, continue_targets_;
   std::int32_t next_block_ = 1;
   std::optional<codegen::SourceLocation> composed_;  ///< the user's call of the pl::composed function being inlined
 };

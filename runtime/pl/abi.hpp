@@ -35,6 +35,8 @@ enum FaultCode : std::int32_t {
   fault_range = 1,          ///< a load or store outside its tensor
   fault_shape = 2,          ///< two run-time extents that must agree do not
   fault_out_of_memory = 3,  ///< no scratch memory
+  fault_index = 4,          ///< an element outside its array
+  fault_step = 5,           ///< a loop whose step is 0
 };
 
 /// What a kernel reports: the user's source place and the numbers that did not fit.
@@ -43,9 +45,10 @@ struct Fault {
   std::uint32_t line;
   std::uint32_t column;
   const char* file;
-  const char* what;  ///< what was checked, for people ("load of x, axis 0")
+  const char* what;  ///< what was checked: the operation and the axis ("load 0")
   std::int64_t given;
   std::int64_t expected;
+  std::int64_t length;  ///< fault_range: of the region that begins at `given`
 };
 
 /// Host services. `size` grows with the version: a kernel never reads past what it was built for.

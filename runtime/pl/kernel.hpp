@@ -70,9 +70,10 @@ R returned_parameter([[maybe_unused]] int index, const P&... parameters) {
   const auto look = [&](const auto& parameter) {
     using A = std::remove_cvref_t<decltype(parameter)>;
     if constexpr (is_tensor<A>)
-      if constexpr (std::is_constructible_v<R, const A&> &&
-                    (access_of<A> != Access::In || access_of<R> == Access::In))
-        if (!result && (index == number || index == result_is_unknown))
+      // Of a generic kernel the argument's type is known only, perhaps not that it is an output.
+      if constexpr (std::is_constructible_v<R, const A&>)
+        if (!result && (index == number || (index == result_is_unknown &&
+                                            (access_of<A> != Access::In || access_of<R> == Access::In))))
           result.emplace(to_parameter<R>(parameter, std::source_location{}));
     ++number;
   };

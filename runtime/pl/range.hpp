@@ -19,7 +19,7 @@ struct PipelineOptions {
 
 namespace detail {
 
-void throw_bad_step();
+void throw_bad_step(const std::source_location& where);
 
 /// A counted range; `Element` is what the loop variable is made from.
 template <class Element>
@@ -35,9 +35,9 @@ class Counted {
     }
     bool operator!=(const Iterator& end) const { return step > 0 ? value < end.value : value > end.value; }
   };
-  Counted(std::int64_t first, std::int64_t last, std::int64_t step)
-      : first_(first), last_(last), step_(step) {
-    if (step == 0) throw_bad_step();
+  Counted(std::int64_t first, std::int64_t last, const Extent& step)
+      : first_(first), last_(last), step_(step.value) {
+    if (step.value == 0) throw_bad_step(step.where);
   }
   [[nodiscard]] Iterator begin() const { return {first_, step_}; }
   [[nodiscard]] Iterator end() const { return {last_, step_}; }
@@ -54,19 +54,22 @@ using Range = Counted<std::int64_t>;
 [[nodiscard]] inline detail::Range range(Extent n) { return {0, n.value, 1}; }
 /// first, first+step, … before last (after it when step < 0). A step of 0 is an error.
 [[nodiscard]] inline detail::Range range(Extent first, Extent last, Extent step = 1) {
-  return {first.value, last.value, step.value};
+  return {first.value, last.value, step};
 }
 /// As range; the iterations are independent and may run on several cores.
 [[nodiscard]] inline detail::Range parallel(Extent n) { return {0, n.value, 1}; }
 [[nodiscard]] inline detail::Range parallel(Extent first, Extent last, Extent step = 1) {
-  return {first.value, last.value, step.value};
+  return {first.value, last.value, step};
 }
 /// As range; the bounds are constants of the specialisation and the body is repeated.
 [[nodiscard]] inline detail::Range unroll(Extent n) { return {0, n.value, 1}; }
 [[nodiscard]] inline detail::Range unroll(Extent first, Extent last, Extent step = 1) {
-  return {first.value, last.value, step.value};
+  return {first.value, last.value, step};
 }
 /// As range, with loads of the next iterations in flight: a queue depth on the NPU.
 [[nodiscard]] inline detail::Range pipeline(Extent n, PipelineOptions = {}) { return {0, n.value, 1}; }
+[[nodiscard]] inline detail::Range pipeline(Extent first, Extent last, Extent step, PipelineOptions = {}) {
+  return {first.value, last.value, step};
+}
 
 }  // namespace pl

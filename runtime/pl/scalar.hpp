@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -58,9 +59,11 @@ struct IsFloatingScalar<Const<T>> : std::is_floating_point<T> {};
 struct Extent {
   template <class A>
     requires(std::is_convertible_v<const A&, std::int64_t> && !detail::IsFloatingScalar<A>::value)
-  constexpr Extent(const A& integer)  // NOLINT(google-explicit-constructor): written inside {…}
-      : value(static_cast<std::int64_t>(integer)) {}
+  constexpr Extent(const A& integer,  // NOLINT(google-explicit-constructor): written inside {…}
+                   std::source_location place = std::source_location::current())
+      : value(static_cast<std::int64_t>(integer)), where(place) {}
   std::int64_t value;
+  std::source_location where;  ///< `x[i]` has no other way to know its line
 };
 
 /// A list of offsets or extents, one per axis: `{0, 0}`, `{ROWS, x.dim(1)}`.

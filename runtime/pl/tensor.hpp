@@ -126,7 +126,7 @@ class Tensor {
   /// `x[i]`: the view without its leading dim.
   [[nodiscard]] typename detail::DropLeading<T, Dims...>::type operator[](const Extent& index) const {
     static_assert(Annotation::rank != 0, "x[i]: a tensor of rank 0 has no leading dim");
-    return typename detail::DropLeading<T, Dims...>::type(drop_leading(index.value), std::source_location{});
+    return typename detail::DropLeading<T, Dims...>::type(drop_leading(index), index.where);
   }
 
   /// The part of `shape` at `offsets`, both of this tensor's rank. Throws ShapeError where it is not inside.
@@ -169,10 +169,11 @@ class Tensor {
     return true;
   }
 
-  [[nodiscard]] detail::ViewRef drop_leading(std::int64_t index) const {
-    if (rank() == 0 || index < 0 || index >= extents_[0])
-      detail::throw_bad_index(view(), index, std::source_location{});
-    const auto bytes = index * strides_[0] * static_cast<std::int64_t>(trilith::codegen::size_of(dtype()));
+  [[nodiscard]] detail::ViewRef drop_leading(const Extent& index) const {
+    if (rank() == 0 || index.value < 0 || index.value >= extents_[0])
+      detail::throw_bad_index(view(), index.value, index.where);
+    const auto bytes =
+        index.value * strides_[0] * static_cast<std::int64_t>(trilith::codegen::size_of(dtype()));
     return {dtype(), read_only_, rank() - 1, static_cast<char*>(data_) + bytes, extents_ + 1, strides_ + 1};
   }
 
@@ -231,7 +232,7 @@ class WritableTensor : public TensorType {
 
   [[nodiscard]] auto operator[](const Extent& index) const {
     using Dropped = decltype(std::declval<const TensorType&>()[index]);
-    return Self<Dropped>(this->drop_leading(index.value), std::source_location{});
+    return Self<Dropped>(this->drop_leading(index), index.where);
   }
   [[nodiscard]] auto slice(const Index& offsets, const Index& shape,
                            std::source_location where = std::source_location::current()) const {

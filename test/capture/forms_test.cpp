@@ -162,6 +162,7 @@ TEST_CASE("captured: constexpr locals, functions, array elements and macros hold
   sum = 40
   for i in 0 .. 3
     position = i
+    check 0 <= position < 3
     sum = sum + (position == 0 ? 10 : position == 1 ? 20 : 30)
   store y = load x * 0.5f + cast<float>(sum)
 )");

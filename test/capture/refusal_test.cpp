@@ -43,6 +43,7 @@ TEST_CASE("a refusal shows the source line with a caret and how to mend it") {
 TEST_CASE("recursion is refused where the function calls itself") {
   const std::string& text = captured("refused.cpp").report.text;
   CHECK(text.find("recursion: 'recurse' calls itself") != std::string::npos);
+  CHECK(text.find("recursion: 'even' calls itself") != std::string::npos);
 }
 
 TEST_CASE("broken and strange sources end in a diagnostic, never in a crash of the tool") {

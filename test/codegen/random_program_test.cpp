@@ -88,7 +88,7 @@ TEST_CASE("random programs use every operation, statement and kind of loop") {
   Census census;
   for (std::uint64_t seed = 0; seed < 4 * seeds; ++seed) census.count(random_kernel(seed).body);
   for (const Operation& row : operations()) {
-    if (row.op == Op::Dim || row.op == Op::Rank || row.op == Op::Print) continue;
+    if (row.op == Op::Dim || row.op == Op::Rank || row.op == Op::Print || row.op == Op::Check) continue;
     CAPTURE(row.name);
     CHECK(census.operations.count(row.op) == 1);
   }

@@ -76,19 +76,20 @@ TEST_CASE("a region outside its tensor") {
         [&](KernelBuilder& k, const Expr& x, const Expr& y) { k.store(load(x, offsets, shape), {0, 0}, y); });
   };
   CHECK(message_of<pl::ShapeError>(kernel({4, 0}, {8, 8}), two({8, 8}, {8, 8})) ==
-        "kernel.cpp:2:3: load: offset 4 with extent 8 on axis 0 is not inside the tensor x: float[8, 8]; "
+        "kernel.cpp:2:3: load: offset 4 with extent 8 on axis 0 is not inside the tensor, whose extent is 8; "
         "make the region smaller or move it inside");
   CHECK(message_of<pl::ShapeError>(kernel({-1, 0}, {2, 2}), two({-1, 8}, {8, 8})) ==
         "kernel.cpp:2:3: load: offset -1 with extent 2 on axis 0 is not inside the tensor x: float[x_0, 8]; "
         "make the region smaller or move it inside");
   CHECK(message_of<pl::ShapeError>(kernel({0}, {8}), two({8, 8}, {8, 8})) ==
-        "kernel.cpp:2:3: load: x: float[8, 8] has rank 2, but 1 offsets and the shape [8] of rank 1 are "
-        "given; give one of each for every axis");
+        "kernel.cpp:2:3: load: the tensor has rank 2, but 1 offsets and a shape of rank 1 are given; "
+        "give one of each for every axis");
   CHECK(message_of<pl::ShapeError>(kernel({0, 0}, {-2, 8}), two({8, 8}, {8, 8})) ==
         "kernel.cpp:2:3: a shape has the negative extent -2; extents are 0 or more");
-  CHECK(message_of<pl::ShapeError>(kernel({0, 0}, {4, 4}), two({8, 8}, {2, 4})) ==
-        "kernel.cpp:2:3: store: offset 0 with extent 4 on axis 0 is not inside the tensor y: float[2, 4]; "
-        "make the region smaller or move it inside");
+  CHECK(
+      message_of<pl::ShapeError>(kernel({0, 0}, {4, 4}), two({8, 8}, {2, 4})) ==
+      "kernel.cpp:2:3: store: offset 0 with extent 4 on axis 0 is not inside the tensor, whose extent is 2; "
+      "make the region smaller or move it inside");
 }
 
 TEST_CASE("views outside their tensor") {
@@ -96,13 +97,14 @@ TEST_CASE("views outside their tensor") {
     return unary([&](KernelBuilder& k, const Expr& x, const Expr& y) { k.store(load(make(x)), {}, y); });
   };
   CHECK(message_of<pl::ShapeError>(view([](const Expr& x) { return index(x, 8); }), two({8, 8}, {8})) ==
-        "kernel.cpp:2:3: index: 8 is outside axis 0 of x: float[8, 8]");
+        "kernel.cpp:2:3: x[i]: index 8 is outside axis 0, whose extent is 8; positions count from 0");
   CHECK(message_of<pl::ShapeError>(view([](const Expr& x) { return index(x, 0); }), two({}, {8})) ==
-        "kernel.cpp:2:3: index: x has rank 0 here, there is no axis to index");
-  CHECK(message_of<pl::ShapeError>(view([](const Expr& x) { return slice(x, {6, 0}, {4, 4}); }),
-                                   two({8, 8}, {4, 4})) ==
-        "kernel.cpp:2:3: slice: offset 6 with extent 4 on axis 0 is not inside the tensor x: float[8, 8]; "
-        "make the region smaller or move it inside");
+        "kernel.cpp:2:3: x[i]: the tensor has rank 0 and no axis to index");
+  CHECK(
+      message_of<pl::ShapeError>(view([](const Expr& x) { return slice(x, {6, 0}, {4, 4}); }),
+                                 two({8, 8}, {4, 4})) ==
+      "kernel.cpp:2:3: slice: offset 6 with extent 4 on axis 0 is not inside the tensor, whose extent is 8; "
+      "make the region smaller or move it inside");
 }
 
 TEST_CASE("shapes that do not broadcast, and reductions without an axis") {
@@ -204,7 +206,7 @@ TEST_CASE("loops that cannot be") {
   KernelBuilder endless = k;
   endless.for_("i", 0, 5, 0, [&](const Expr& i) { endless.print(i); });
   CHECK(message_of<pl::UserError>(endless.take(), signature({scalar_argument(DType::Int64)})) ==
-        "kernel.cpp:2:3: the loop's step is 0, it would never end; give another step");
+        "kernel.cpp:2:3: the step of this loop is 0, so that it would never end; give it another step");
 }
 
 TEST_CASE("values that may be missing, and conditions that are tiles") {

@@ -17,6 +17,22 @@ struct Pair {
   int a, b;
 };
 auto other = pl::jit.incore([](Matrix x, Output y) { y = pl::store(pl::load(x), y); });
+auto device = pl::jit([](Matrix x, Output y) { other(x, y); });
+auto capturing(float by) {
+  return pl::jit.incore([by](Matrix x, Output y) { y = pl::store(pl::load(x) * by, y); });
+}
+struct Shape {
+  virtual ~Shape() = default;
+  virtual int area() const { return 1; }
+};
+const Shape shape;
+union Either {
+  int i;
+  float f;
+};
+int even(int n);
+int odd(int n) { return n == 0 ? 0 : even(n - 1); }
+int even(int n) { return n == 0 ? 1 : odd(n - 1); }
 
 // Captures.
 void captures() {
@@ -35,7 +51,7 @@ void captures() {
   auto f = pl::jit.incore([list](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'list'
   auto t = pl::jit.incore([=](Matrix x, Output y) { y = pl::store(pl::load(x) * table[1], y); });  // refused: captures the array 'table'
   auto g = pl::jit.incore([pair](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'pair'
-  auto h = pl::jit.incore([k = other](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures the kernel 'k'
+  auto h = pl::jit.incore([k = device](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'k' of type 'DeviceEntry
 }
 struct Model {
   int size = 4;
@@ -101,18 +117,43 @@ auto assembly = pl::jit.incore([](Matrix x, Output y) {
   y = pl::store(pl::load(x), y);
 });
 auto array = pl::jit.incore([](Matrix x, Output y) {
-  int values[2] = {1, 2};  // refused: array 'values'
+  int values[2] = {1, 2};
+  y = pl::store(pl::load(x) * values[2], y);  // refused: index 2 of an array of 2 elements
+});
+auto large_array = pl::jit.incore([](Matrix x, Output y) {
+  int values[1000] = {1, 2};  // refused: the array 'values' of type 'int[1000]'
   y = pl::store(pl::load(x) * values[0], y);
 });
-auto binding = pl::jit.incore([](Matrix x, Output y) {
-  auto [a, b] = Pair{1, 2};  // refused: structured binding
-  y = pl::store(pl::load(x) * (a + b), y);
+auto array_of_any_size = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  int values[n.value()];  // refused: the array 'values'
+  y = pl::store(pl::load(x), y);
 });
-auto over_list = pl::jit.incore([](Matrix x, Output y) {
-  for (int i : {1, 2, 3}) y = pl::store(pl::load(x) * i, y);  // refused: range-for over something that is no pl::range
+auto over_vector = pl::jit.incore([](Matrix x, Output y) {
+  for (int i : std::vector<int>{1, 2, 3}) y = pl::store(pl::load(x) * i, y);  // refused: range-for over something that is no pl::range
+});
+auto volatile_local = pl::jit.incore([](Matrix x, Output y) {
+  volatile float f = 2;  // refused: the volatile variable 'f'
+  y = pl::store(pl::load(x) * f, y);
+});
+auto union_local = pl::jit.incore([](Matrix x, Output y) {
+  Either e{3};  // refused: 'Either' is no type of the kernel language
+  y = pl::store(pl::load(x), y);
+});
+auto struct_element = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  Pair pairs[2] = {{1, 2}, {3, 4}};
+  pairs[n] = Pair{5, 6};  // refused: a struct assigned to an element whose index is known only when the kernel runs
+  y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar<int>(pairs[n].a)), y);
+});
+auto one_of_two_lambdas = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  auto pick = [&](int k) {
+    auto one = [](int v) { return v; };
+    if (k > 1) return one;
+    return one;
+  };
+  y = pl::store(pl::load(x) * pick(n)(2), y);  // refused: a lambda that is stored without a value
 });
 auto zero_step = pl::jit.incore([](Matrix x, Output y) {
-  for (auto i : pl::range(0, 8, 0)) y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar(i)), y);  // refused: a step of 0
+  for (auto i : pl::range(0, 8, 0)) y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar(i)), y);  // refused: the step of this loop is 0
 });
 
 // Expressions.
@@ -141,7 +182,21 @@ auto recursive = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
   y = pl::store(pl::load(x) * pl::cast<float>(recurse(n)), y);
 });
 auto nested = pl::jit.incore([](Matrix x, Output y) {
-  other(x, y);  // refused: a kernel called from an in-core kernel
+  device(x, y);  // refused: a call of a 'DeviceEntry
+});
+auto global_capturing = capturing(2);
+auto nested_capturing = pl::jit.incore([](Matrix x, Output y) {
+  global_capturing(x, y);  // refused: a call of a kernel that captures values, inside another kernel
+});
+void capture_capturing() {
+  auto inner = capturing(2);
+  auto a = pl::jit.incore([inner](Matrix x, Output y) { inner(x, y); });  // refused: captures 'inner' of type 'InCore
+}
+auto virtual_call = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * shape.area(), y);  // refused: a call of the virtual function 'Shape::area'
+});
+auto mutual_recursion = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar<int>(even(n))), y);
 });
 auto vector = pl::jit.incore([](Matrix x, Output y) {
   std::vector<int> values{1};  // refused: is no type of the kernel language
@@ -193,4 +248,26 @@ auto returns_plain = pl::jit.incore([](Matrix x, Output y) {
 });
 auto unbuilt = pl::jit.incore([](pl::Scalar<std::int16_t> n, Matrix x, Output y) {  // refused: std::int16_t is not built yet
   y = pl::store(pl::load(x), y);
+});
+
+// References.
+auto element_reference = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  int values[2] = {1, 2};
+  int& one = values[n];  // refused: a reference to an element whose index is known only when the kernel runs
+  y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar<int>(one)), y);
+});
+void set(int& target, int value) { target = value; }
+auto element_argument = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  int values[2] = {1, 2};
+  set(values[n], 3);  // refused: a reference to an element whose index is known only when the kernel runs
+  y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar<int>(values[0])), y);
+});
+int& either_of(int& a, int& b, int n) {
+  if (n > 1) return a;  // refused: a helper that returns a reference to what is known only when the kernel runs
+  return b;
+}
+auto returned_reference = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  int a = 1, b = 2;
+  either_of(a, b, n) = 5;
+  y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar<int>(a)), y);
 });

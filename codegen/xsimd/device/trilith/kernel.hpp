@@ -21,8 +21,8 @@ inline __attribute__((noinline, cold)) std::int32_t fault(const pl::abi::Service
                                                           pl::abi::FaultCode code, const char* file,
                                                           std::uint32_t line, std::uint32_t column,
                                                           const char* what, std::int64_t given,
-                                                          std::int64_t expected) {
-  const pl::abi::Fault report{code, line, column, file, what, given, expected};
+                                                          std::int64_t expected, std::int64_t length = 0) {
+  const pl::abi::Fault report{code, line, column, file, what, given, expected, length};
   services->fault(services->context, &report);
   return code;
 }

@@ -1,0 +1,68 @@
+// codegen/message.hpp -- sentences that several layers say: the capture, the specialiser, a reference operation and a
+// fault of compiled code tell the same mistake in the same words.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace trilith::codegen::message {
+
+/// A position outside an array of `size` elements.
+[[nodiscard]] inline std::string position(std::int64_t given, std::int64_t size) {
+  return "index " + std::to_string(given) + " of an array of " + std::to_string(size) +
+         " elements; positions count from 0 to the size - 1";
+}
+
+/// A region of `operation` that is not inside its tensor: `length` elements at `offset` of an axis of `extent`.
+[[nodiscard]] inline std::string region(std::string_view operation, std::size_t axis, std::int64_t offset,
+                                        std::int64_t length, std::int64_t extent) {
+  return std::string(operation) + ": offset " + std::to_string(offset) + " with extent " +
+         std::to_string(length) + " on axis " + std::to_string(axis) +
+         " is not inside the tensor, whose extent is " + std::to_string(extent) +
+         "; make the region smaller or move it inside";
+}
+
+/// A tensor, as "float[8, 4]", where the annotation says another shape or dtype.
+[[nodiscard]] inline std::string annotated_shape(const std::string& given, const std::string& annotation) {
+  return "a tensor " + given + " was given where the annotation says " + annotation +
+         "; pass a tensor of that shape or change the annotation";
+}
+[[nodiscard]] inline std::string annotated_dtype(const std::string& given, std::string_view dtype) {
+  return "a tensor " + given + " was given where the annotation says dtype " + std::string(dtype) +
+         "; pass a tensor of that dtype or change the annotation";
+}
+
+/// `x[i]` outside the leading axis.
+[[nodiscard]] inline std::string leading_index(std::int64_t given, std::int64_t extent) {
+  return "x[i]: index " + std::to_string(given) + " is outside axis 0, whose extent is " +
+         std::to_string(extent) + "; positions count from 0";
+}
+
+/// `x[i]` of a tensor that has no axis.
+inline constexpr const char* no_leading_axis = "x[i]: the tensor has rank 0 and no axis to index";
+
+/// Offsets or a shape of another rank than the tensor of `rank` axes.
+[[nodiscard]] inline std::string region_rank(std::string_view operation, std::size_t rank,
+                                             std::size_t offsets, std::size_t shape) {
+  return std::string(operation) + ": the tensor has rank " + std::to_string(rank) + ", but " +
+         std::to_string(offsets) + " offsets and a shape of rank " + std::to_string(shape) +
+         " are given; give one of each for every axis";
+}
+
+[[nodiscard]] inline std::string negative_extent(std::int64_t extent) {
+  return "a shape has the negative extent " + std::to_string(extent) + "; extents are 0 or more";
+}
+
+/// A loop that would never end.
+inline constexpr const char* zero_step =
+    "the step of this loop is 0, so that it would never end; give it another step";
+
+/// Two extents of the operands of `operation` that do not broadcast; `shapes` as " [4, 8] and [4, 3]", or nothing.
+[[nodiscard]] inline std::string broadcast(std::string_view operation, const std::string& shapes,
+                                           std::size_t axis, std::int64_t a, std::int64_t b) {
+  return std::string(operation) + ": shapes" + shapes + " do not broadcast: axis " + std::to_string(axis) +
+         " has " + std::to_string(a) + " and " + std::to_string(b) + "; extents must be equal or 1";
+}
+
+}  // namespace trilith::codegen::message
