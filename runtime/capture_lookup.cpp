@@ -3,6 +3,10 @@
 
 #include "pl/error.hpp"
 
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -62,6 +66,41 @@ bool has_parameters(const CaptureRecord& record, std::span<const std::type_info*
   return count == parameters.size();
 }
 
+std::string demangled(const char* name) {
+  int status = 0;
+  const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                    std::free);
+  return status == 0 ? text.get() : name;
+}
+
+std::string without_blanks(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+/// Was the record made in this instantiation of the innermost enclosing template? g++ spells it out in the
+/// function's name, as "[with T = float; U = int]" or "f<float, int>(…)::"; the closure's own name abbreviates
+/// it in a way that not even its own demangler undoes.
+bool is_enclosed_alike(const CaptureRecord& record, const std::string& function) {
+  std::string list;
+  bool assigned = true;
+  std::size_t at = 0;
+  for (const char* const* type = record.enclosing_types; type != nullptr && **type != '\0'; ++type) {
+    const std::string name = without_blanks(demangled(*type));
+    list += (list.empty() ? "<" : ",") + name;
+    // In order, so that swapped arguments are not taken for each other.
+    for (at = function.find("=" + name, at); at != std::string::npos;
+         at = function.find("=" + name, at + 1)) {
+      const std::size_t end = at + 1 + name.size();
+      if (end >= function.size() || function[end] == ';' || function[end] == ']' || function[end] == ',')
+        break;
+    }
+    assigned = assigned && at != std::string::npos;
+    if (!assigned) at = function.size();
+  }
+  return list.empty() || assigned || function.find(list + ">(") != std::string::npos;
+}
+
 using Records = std::vector<const CaptureRecord*>;
 
 /// Keeps what fits the test; where nothing does, keeps all: a compiler may spell this part in its own way.
@@ -87,6 +126,10 @@ Records records_of(const CaptureUnit* unit, const std::source_location& location
   narrow(records,
          [&](const CaptureRecord& record) { return has_place(record, location.line(), location.column()); });
   narrow(records, [&](const CaptureRecord& record) { return has_type(record, closure.name()); });
+  if (records.size() > 1) {
+    const std::string function = without_blanks(location.function_name());
+    narrow(records, [&](const CaptureRecord& record) { return is_enclosed_alike(record, function); });
+  }
   return records;
 }
 

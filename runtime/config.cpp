@@ -69,11 +69,10 @@ void validate(const RunConfig& config) {
                   initial.distributed.num_sub_workers);
   require_default("distributed.transport", config.distributed.transport, initial.distributed.transport);
   require_default("distributed.results", config.distributed.results, initial.distributed.results);
-  require_default("cores", config.cores, initial.cores);
+  // More than any device has, and still few enough to keep a list of.
+  if (config.cores < 1 || config.cores > 1024) refuse("cores", text_of(config.cores), "1 to 1024");
   require_default("threads", config.threads, initial.threads);
   require_default("check", config.check, initial.check);
-  require_default("schedule_seed", config.schedule_seed, initial.schedule_seed);
-  require_default("trace", config.trace, initial.trace);
   require_default("tune", config.tune, initial.tune);
   require_default("specialisation_budget", config.specialisation_budget, initial.specialisation_budget);
   if (config.max_compile_threads < 0)

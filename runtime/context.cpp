@@ -84,15 +84,21 @@ Statistics ContextState::statistics() const {
 }
 
 std::shared_ptr<ContextState> ContextState::for_config(const RunConfig& wanted) {
-  // Devices belong to the program and not to the caches.
+  // Devices, and how their tasks are run, belong to the program and not to the caches.
   RunConfig comparable = wanted;
-  comparable.distributed = config.distributed;
+  const auto take_over = [&](const RunConfig& from) {
+    comparable.distributed = from.distributed;
+    comparable.cores = from.cores;
+    comparable.schedule_seed = from.schedule_seed;
+    comparable.trace = from.trace;
+  };
+  take_over(config);
   if (comparable == config) return shared_from_this();
   const Lock lock(mutex_);
   std::erase_if(derived_, [](const auto& context) { return context.expired(); });
   for (const auto& weak : derived_)
     if (auto context = weak.lock()) {
-      comparable.distributed = context->config.distributed;
+      take_over(context->config);
       if (comparable == context->config) return context;
     }
   auto context = std::make_shared<ContextState>(wanted);

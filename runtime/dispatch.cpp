@@ -2,6 +2,7 @@
 #include "pl/detail/location.hpp"
 #include "pl/error.hpp"
 #include "pl/pld.hpp"
+#include "runtime/entry_run.hpp"
 #include "runtime/program.hpp"
 
 namespace pl::detail {
@@ -22,13 +23,6 @@ void require_rank(const Dispatch& dispatch, int world_size) {
                   location_of(dispatch.where));
 }
 
-void run_here(ThreadState& thread, int rank, const std::function<void()>& body) {
-  const ThreadStateScope scope;
-  thread.level = Level::Device;
-  thread.rank = rank;
-  body();
-}
-
 void record(ThreadState& thread, const Dispatch& dispatch, const std::function<void()>& body) {
   Recorder& recorder = *thread.recorder;
   require_rank(dispatch, recorder.world_size);
@@ -36,7 +30,14 @@ void record(ThreadState& thread, const Dispatch& dispatch, const std::function<v
   for (std::size_t i = 0; i < dispatch.parameters.size(); ++i)
     recorded.arguments.emplace_back(dispatch.parameters[i], dispatch.arguments[i]);
   recorder.dispatches.push_back(std::move(recorded));
-  run_here(thread, dispatch.device, body);
+  const ThreadStateScope scope;
+  thread.level = Level::Device;
+  thread.rank = dispatch.device;
+  try {
+    body();
+  } catch (const PlanEnds& end) {
+    recorder.dispatches.back().ended_at = end.where;
+  }
 }
 
 }  // namespace
@@ -45,10 +46,13 @@ bool dispatch(const Dispatch& dispatch, const std::function<void()>& body,
               const std::function<std::function<void()>()>& later) {
   ThreadState& thread = thread_state();
   switch (thread.level) {
-    case Level::None:
-      require_rank(dispatch, static_cast<int>(current_context(thread).config.distributed.device_ids.size()));
-      run_here(thread, dispatch.device, body);
+    case Level::None: {
+      const ContextState& context = current_context(thread);
+      require_rank(dispatch, static_cast<int>(context.config.distributed.device_ids.size()));
+      run_entry_body({thread.context, &context.config, dispatch.device, nullptr, nullptr, thread.times},
+                     body);
       return true;
+    }
     case Level::Device:
     case Level::Core:
       throw LevelError(title(dispatch) + " was called on a device" +

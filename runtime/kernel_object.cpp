@@ -7,12 +7,14 @@
 #include "runtime/bound_call.hpp"
 #include "runtime/call_plan.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/kernel_work.hpp"
 #include "runtime/mixed_parameters.hpp"
 #include "runtime/native_run.hpp"
 #include "runtime/program.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/services.hpp"
 #include "runtime/specialisation_table.hpp"
+#include "runtime/task_options.hpp"
 
 #include <chrono>
 
@@ -37,6 +39,7 @@ struct KernelObject::State {
   const std::span<const ParameterInfo> parameters;
   const ArgumentRules rules;
   std::atomic<const CallPlan*> plan{nullptr};
+  std::atomic<bool> not_captured{false};  ///< no record in an eager run: not looked for again
   Mutex mutex;
   std::unique_ptr<const CallPlan> plan_owner TRILITH_GUARDED_BY(mutex);
   SpecialisationTable table;
@@ -47,7 +50,11 @@ class KernelDispatch {
  public:
   /// `given`: the arguments before they were converted; a native run takes those.
   KernelDispatch(KernelObject& object, const std::source_location& where, const Argument* given)
-      : object_(object), state_(*object.state_), where_(where), given_(given) {}
+      : KernelDispatch(object, where, given, object.state_->definition.closure) {}
+  /// With captures that are read elsewhere: a pl::at body has others at each call.
+  KernelDispatch(KernelObject& object, const std::source_location& where, const Argument* given,
+                 const void* closure)
+      : object_(object), state_(*object.state_), where_(where), given_(given), closure_(closure) {}
 
   int call(const Argument* arguments, void* result, const KernelObject::Handle* handle) {
     ThreadState& thread = thread_state();
@@ -84,8 +91,8 @@ class KernelDispatch {
     check(arguments, measured);
     const CallPlan& plan = call_plan();
     ContextState& context = current_context(thread_state());
-    const codegen::Signature signature = make_signature(plan, state_.parameters, arguments, measured,
-                                                        state_.definition.closure, context.config.fast_math);
+    const codegen::Signature signature =
+        make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
     const codegen::Kernel specialised = codegen::specialise(plan.kernel->ir, signature);
     if (target == "ir") return codegen::to_text(specialised);
     if (target == "json") return codegen::to_json(specialised);
@@ -115,6 +122,26 @@ class KernelDispatch {
     return *state_.plan_owner;
   }
 
+  bool submit_body(const Argument* arguments) {
+    ThreadState& thread = thread_state();
+    if (thread.options != nullptr) ++thread.options->calls;
+    if (thread.recorder == nullptr) return submit(thread, arguments, nullptr, true) != must_run_here;
+    (void)record(thread, arguments);
+    return true;
+  }
+
+  /// Throws what compiled code would say of the mistake that ended a native task, where it would say something.
+  void explain(const UserError& error, const Argument* arguments) {
+    const CallPlan* plan = captured_plan();
+    if (plan == nullptr) return;
+    Measured measured[64];
+    for (std::size_t i = 0; i < state_.parameters.size(); ++i)
+      if (state_.parameters[i].tensor) measured[i] = measure(arguments[i].view);
+    rethrow_at_the_kernels_line(error, *plan, state_.parameters, arguments,
+                                signature_of(*plan, current_context(thread_state()), arguments, measured),
+                                closure_);
+  }
+
  private:
   /// The call's place; the kernel's own where a generic call could not tell.
   [[nodiscard]] Location here() const {
@@ -135,8 +162,63 @@ class KernelDispatch {
       default: break;
     }
     if (thread.run != nullptr) thread.run->throw_if_stopped();
+    if (thread.options != nullptr) ++thread.options->calls;
     if (thread.recorder != nullptr) return record(thread, arguments);
-    return execute(thread, arguments, result, nullptr);
+    return submit(thread, arguments, result);
+  }
+
+  static constexpr int must_run_here = -3;
+
+  /// Makes a task of the call. `here`: what cannot be compiled is no task, gives must_run_here.
+  int submit(ThreadState& thread, const Argument* arguments, void* result, bool here = false) {
+    ContextState& context = current_context(thread);
+    Measured measured[64];
+    check(arguments, measured);
+    const Specialisation* specialisation =
+        context.eager() ? nullptr : find(thread, context, arguments, measured);
+    if (specialisation == nullptr && here) return must_run_here;
+    if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
+    if (specialisation == nullptr) context.count_eager_call();
+
+    TaskOptions* options = thread.options;
+    auto work = std::make_unique<KernelWork>(object_, specialisation, where_);
+    TaskRequest request;
+    const auto parameters = state_.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!parameters[i].tensor) {
+        work->scalars.push_back((specialisation != nullptr ? arguments : given_)[i].scalar);
+        continue;
+      }
+      const ViewRef& view = arguments[i].view;
+      work->views.emplace_back(view);
+      request.touches.push_back({work->views.back(), parameters[i].access != Access::In});
+      if (!thread.manual && !view.read_only.untracked) request.waits_for.push_back(request.touches.back());
+    }
+    if (specialisation != nullptr)
+      for (const CallPlan::Capture& capture : state_.plan.load(std::memory_order_relaxed)->captures)
+        work->scalars.push_back(read_capture(closure_, capture));
+    if (options != nullptr) {
+      request.blocks = options->blocks;
+      request.own_thread = options->own_thread;
+      for (const TaskId& task : options->after)
+        if (task) request.after.push_back(number_of(*thread.tasks, task, options->where));
+    }
+    const int returned = result == nullptr           ? result_is_unknown
+                         : specialisation != nullptr ? specialisation->returned_parameter
+                                                     : returned_natively();
+    const bool waits = returned == result_is_stored && result != nullptr && !thread.tasks->is_recording();
+    if (waits) work->result = result;
+    request.work = std::move(work);
+    const TaskNumber number = thread.tasks->submit(std::move(request));
+    if (options != nullptr) options->task = TaskIdAccess::make(thread.tasks->id(), number);
+    if (waits) thread.tasks->wait(number);
+    return returned == result_is_stored && !waits ? result_is_unknown : returned;
+  }
+
+  /// Which parameter the lambda returns, where the build captured it; otherwise the lambda must run first.
+  int returned_natively() {
+    const CallPlan* plan = captured_plan();
+    return plan != nullptr ? plan->kernel->ir.returned_parameter : result_is_stored;
   }
 
   int execute(ThreadState& thread, const Argument* arguments, void* result,
@@ -185,8 +267,8 @@ class KernelDispatch {
     const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
     for (const CallPlan::Capture& capture : plan.captures) {
       scalars[scalar_count] = 0;
-      std::memcpy(&scalars[scalar_count++],
-                  static_cast<const char*>(state_.definition.closure) + capture.offset, capture.size);
+      std::memcpy(&scalars[scalar_count++], static_cast<const char*>(closure_) + capture.offset,
+                  capture.size);
     }
     return scalar_count;
   }
@@ -200,8 +282,7 @@ class KernelDispatch {
     } catch (const UserError& error) {
       if (const CallPlan* plan = captured_plan())
         rethrow_at_the_kernels_line(error, *plan, state_.parameters, arguments,
-                                    signature_of(*plan, context, arguments, measured),
-                                    state_.definition.closure);
+                                    signature_of(*plan, context, arguments, measured), closure_);
       throw;
     }
     return result_is_stored;
@@ -209,17 +290,18 @@ class KernelDispatch {
 
   /// The captured form, where the build made one: a native run does without.
   const CallPlan* captured_plan() {
+    if (state_.not_captured.load(std::memory_order_relaxed)) return nullptr;
     try {
       return &call_plan();
     } catch (const CaptureError&) {
+      state_.not_captured.store(true, std::memory_order_relaxed);
       return nullptr;
     }
   }
 
   codegen::Signature signature_of(const CallPlan& plan, const ContextState& context,
                                   const Argument* arguments, const Measured* measured) const {
-    return make_signature(plan, state_.parameters, arguments, measured, state_.definition.closure,
-                          context.config.fast_math);
+    return make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
   }
 
   int record(ThreadState& thread, const Argument* arguments) {
@@ -247,8 +329,7 @@ class KernelDispatch {
       info.dtype = dtype;
       Argument argument;
       argument.scalar = 0;
-      std::memcpy(&argument.scalar,
-                  static_cast<const char*>(state_.definition.closure) + plan.captures[i].offset,
+      std::memcpy(&argument.scalar, static_cast<const char*>(closure_) + plan.captures[i].offset,
                   plan.captures[i].size);
       std::int64_t value = 0;
       if (RecordedArgument(info, argument).integer(value)) task.integer_captures.push_back(value);
@@ -351,7 +432,7 @@ class KernelDispatch {
                              const Measured* measured) {
     const CallPlan& plan = call_plan();
     Key key;
-    make_key(plan, context.id, state_.parameters, arguments, measured, state_.definition.closure, key);
+    make_key(plan, context.id, state_.parameters, arguments, measured, closure_, key);
     const std::uint64_t hash = key.hash();
     if (const Specialisation* found = state_.table.find(key, hash)) [[likely]] {
       context.count_hit(thread);
@@ -365,8 +446,8 @@ class KernelDispatch {
                                                      const Argument* arguments, const Measured* measured,
                                                      const Key& key, std::uint64_t hash) {
     const auto start = std::chrono::steady_clock::now();
-    const codegen::Signature signature = make_signature(plan, state_.parameters, arguments, measured,
-                                                        state_.definition.closure, context.config.fast_math);
+    const codegen::Signature signature =
+        make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
     auto fresh = std::make_unique<Specialisation>();
     try {
       fresh->code = context.backend().get(*plan.kernel, signature, context);
@@ -393,11 +474,11 @@ class KernelDispatch {
                      const Measured* measured) {
     const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
     Key key;
-    make_key(plan, context.id, state_.parameters, arguments, measured, state_.definition.closure, key);
+    make_key(plan, context.id, state_.parameters, arguments, measured, closure_, key);
     if (specialisation.matches(key)) [[likely]]
       return;
-    const codegen::Signature given = make_signature(plan, state_.parameters, arguments, measured,
-                                                    state_.definition.closure, context.config.fast_math);
+    const codegen::Signature given =
+        make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
     throw ShapeError("a handle of " + title() + " was compiled for (" + specialisation.signature +
                          ") and called with (" + describe(plan.kernel->ir, given) +
                          "); compile one for these arguments or call the kernel itself",
@@ -421,6 +502,7 @@ class KernelDispatch {
   KernelObject::State& state_;
   const std::source_location& where_;
   const Argument* given_;
+  const void* const closure_;
 };
 
 namespace {
@@ -467,6 +549,39 @@ std::shared_ptr<const BoundCall> KernelObject::bind(const Handle& handle, const 
   return with_parameters(state_->mixed, arguments, [&](const Argument* list) {
     return KernelDispatch(*this, where, arguments).bind(handle, list);
   });
+}
+
+bool KernelObject::submit_body(const Argument* arguments, const void* captures,
+                               const std::source_location& where) {
+  return KernelDispatch(*this, where, arguments, captures).submit_body(arguments);
+}
+
+void KernelObject::run(const KernelWork& work, std::int64_t block, std::int64_t blocks) const {
+  const auto parameters = state_->parameters;
+  std::size_t next_view = 0, next_scalar = 0;
+  if (work.specialisation != nullptr) {
+    abi::Tensor tensors[64];
+    for (const RecordedView& view : work.views)
+      tensors[next_view++] = {view.data, view.extents.data(), view.strides.data()};
+    run_entry(work.specialisation->code.entry, {tensors, work.scalars.data(), block, blocks});
+    return;
+  }
+  Argument arguments[64];
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].tensor)
+      arguments[i].view = work.views[next_view++].view();
+    else
+      arguments[i].scalar = work.scalars[next_scalar++];
+  }
+  try {
+    run_natively(arguments, work.result);
+  } catch (const UserError& error) {
+    // A dispatch of its own: the object that runs it is not changed.
+    with_parameters(state_->mixed, arguments, [&](const Argument* list) {
+      KernelDispatch(work.object, work.where, arguments).explain(error, list);
+    });
+    throw;
+  }
 }
 
 std::string KernelObject::lower(const Argument* arguments) { return emit("ir", arguments); }

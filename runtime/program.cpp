@@ -3,6 +3,9 @@
 
 #include "pl/error.hpp"
 #include "runtime/call_plan.hpp"
+#include "runtime/entry_run.hpp"
+#include "runtime/failure_note.hpp"
+#include "runtime/trace.hpp"
 
 namespace pl::detail {
 namespace {
@@ -23,7 +26,7 @@ void require_ordinary_code(const std::source_location& where) {
 }
 
 /// The fields that decide what code runs where; where caches and logs lie does not matter to a compiled
-/// program.
+/// program, and how many cores run its tasks in which order may change from run to run.
 RunConfig decisive(RunConfig config) {
   const RunConfig initial;
   config.cache_dir = initial.cache_dir;
@@ -33,6 +36,9 @@ RunConfig decisive(RunConfig config) {
   config.compile = initial.compile;
   config.max_compile_threads = initial.max_compile_threads;
   config.log_level = initial.log_level;
+  config.cores = initial.cores;
+  config.schedule_seed = initial.schedule_seed;
+  config.trace = initial.trace;
   return config;
 }
 
@@ -132,7 +138,19 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
                          ": compile it again for this shape, or make the extent a pl::dynamic",
                      location_of(where));
   require_equal_extents(with, where);
-  const auto run = std::make_shared<ProgramRun>(*program);
+  RunConfig settings = program->config;
+  if (config != nullptr) {
+    const RunConfig given = with_environment(*config);
+    validate(given);
+    settings.cores = given.cores;
+    settings.schedule_seed = given.schedule_seed;
+    settings.trace = given.trace;
+  }
+  RunTimes* const times = thread_state().times;
+  Trace* const trace = Trace::to(settings.trace);
+  const bool timed = times != nullptr || trace != nullptr;
+  const auto run = std::make_shared<ProgramRun>(*program, std::move(settings), times);
+  const Clock::time_point begin = timed ? Clock::now() : Clock::time_point{};
   {
     const ThreadStateScope scope;
     ThreadState& thread = thread_state();
@@ -147,7 +165,19 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
       run->fail(std::current_exception());
     }
   }
+  const Clock::time_point dispatched = timed ? Clock::now() : Clock::time_point{};
   run->finish();
+  if (!timed) return;
+  const Clock::time_point end = Clock::now();
+  if (times != nullptr) {
+    times->host_orchestrate_seconds += std::chrono::duration<double>(dispatched - begin).count();
+    times->host_wait_seconds += std::chrono::duration<double>(end - dispatched).count();
+  }
+  if (trace != nullptr) {
+    trace->span(Trace::host, Trace::device_row, "orchestrate", begin, dispatched);
+    trace->span(Trace::host, Trace::device_row, "wait for ranks", dispatched, end);
+    trace->flush();
+  }
 }
 
 std::string plan_of(const Program& program) { return program.plan; }
@@ -161,22 +191,18 @@ void ProgramRun::enqueue(int rank, std::function<void()> work) {
   }
   const int id = program_.config.distributed.device_ids[static_cast<std::size_t>(rank)];
   program_.context->devices().device(id).enqueue(
-      [self = shared_from_this(), rank, work = std::move(work)] { self->execute(rank, work); });
+      [self = shared_from_this(), rank, queued = Clock::now(), work = std::move(work)] {
+        self->execute(rank, queued, work);
+      });
 }
 
-void ProgramRun::execute(int rank, const std::function<void()>& work) {
+void ProgramRun::execute(int rank, Clock::time_point queued, const std::function<void()>& work) {
   if (!stopped_.load(std::memory_order_relaxed)) {
-    const ThreadStateScope scope;
-    ThreadState& thread = thread_state();
-    thread.level = Level::Device;
-    thread.context = program_.context.get();
-    thread.run = this;
-    thread.rank = rank;
     try {
-      work();
+      run_entry_body({program_.context.get(), &config_, rank, this, &stopped_, times_, queued}, work);
     } catch (const Stopped&) {
     } catch (...) {
-      fail(std::current_exception());
+      fail(with_note(std::current_exception(), "; on rank " + std::to_string(rank)));
     }
   }
   const Lock lock(mutex_);

@@ -4,6 +4,8 @@
 #include "pl/detail/program.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/recorder.hpp"
+#include "runtime/run_times.hpp"
+#include "runtime/task_graph.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -26,13 +28,11 @@ class Program {
   std::string plan;
 };
 
-/// Ends the orchestration of a rank whose program has failed elsewhere. Not a std::exception: no handler of
-/// the user's should take it for an error of its own.
-struct Stopped {};
-
 class ProgramRun : public std::enable_shared_from_this<ProgramRun> {
  public:
-  explicit ProgramRun(const Program& program) : program_(program) {}
+  /// `config`: the program's, with the cores, the trace and the order of this run.
+  ProgramRun(const Program& program, RunConfig config, RunTimes* times)
+      : program_(program), config_(std::move(config)), times_(times) {}
   [[nodiscard]] int world_size() const {
     return static_cast<int>(program_.config.distributed.device_ids.size());
   }
@@ -48,9 +48,11 @@ class ProgramRun : public std::enable_shared_from_this<ProgramRun> {
   void finish();
 
  private:
-  void execute(int rank, const std::function<void()>& work);
+  void execute(int rank, Clock::time_point queued, const std::function<void()>& work);
 
   const Program& program_;
+  const RunConfig config_;
+  RunTimes* const times_;
   std::atomic<bool> stopped_{false};
   Mutex mutex_;
   std::condition_variable_any done_;

@@ -1,8 +1,11 @@
 #include "runtime/recorder.hpp"
 
+#include "pl/detail/location.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <new>
 
 namespace pl::detail {
 namespace {
@@ -37,11 +40,6 @@ std::string text_of(const std::vector<RecordedArgument>& arguments) {
 
 }  // namespace
 
-RecordedView::RecordedView(const ViewRef& view) : dtype(view.dtype), rank(view.rank), data(view.data) {
-  std::copy_n(view.extents, rank, extents.begin());
-  std::copy_n(view.strides, rank, strides.begin());
-}
-
 RecordedArgument::RecordedArgument(const ParameterInfo& parameter, const Argument& argument)
     : info(parameter) {
   if (parameter.tensor)
@@ -68,6 +66,12 @@ bool RecordedArgument::integer(std::int64_t& value) const {
   return true;
 }
 
+void* Recorder::allocate(std::size_t bytes) {
+  memory_.emplace_back(std::malloc(bytes + 1));
+  if (memory_.back() == nullptr) throw std::bad_alloc();
+  return memory_.back().get();
+}
+
 std::string Recorder::text() const {
   std::string text = "plan for " + std::to_string(world_size) + (world_size == 1 ? " rank\n" : " ranks\n");
   for (const RecordedDispatch& dispatch : dispatches) {
@@ -79,6 +83,8 @@ std::string Recorder::text() const {
       text += "  " + task.name + " " + text_of(task.arguments) +
               (task.signature.empty() ? "  // runs natively" : "  // compiled for (" + task.signature + ")") +
               "\n";
+    if (dispatch.ended_at.line() != 0)
+      text += "  the plan ends at the read at " + location_of(dispatch.ended_at).str() + "\n";
   }
   return text;
 }

@@ -3,23 +3,16 @@
 
 #include "pl/detail/kernel_object.hpp"
 #include "pl/detail/program.hpp"
+#include "runtime/recorded_view.hpp"
 
 #include <array>
+#include <cstdlib>
+#include <memory>
 #include <source_location>
 #include <string>
 #include <vector>
 
 namespace pl::detail {
-
-/// A view with its own extents: what it was made from may be gone when the plan is checked.
-struct RecordedView {
-  DType dtype;
-  int rank;
-  void* data;
-  std::array<std::int64_t, max_rank> extents, strides;
-  explicit RecordedView(const ViewRef& view);
-  [[nodiscard]] ViewRef view() const { return {dtype, false, rank, data, extents.data(), strides.data()}; }
-};
 
 struct RecordedArgument {
   ParameterInfo info;
@@ -47,6 +40,13 @@ struct RecordedDispatch {
   std::source_location where;
   std::vector<RecordedArgument> arguments;
   std::vector<RecordedTask> tasks;
+  std::source_location ended_at;  ///< of the read that ended its plan; line 0: complete
+};
+
+/// Ends the recording of one dispatch: it reads an element or a result, which is not there yet. Not a
+/// std::exception, as Stopped.
+struct PlanEnds {
+  std::source_location where;
 };
 
 class Recorder {
@@ -54,11 +54,19 @@ class Recorder {
   explicit Recorder(int ranks) : world_size(ranks) {}
   const int world_size;
   std::vector<RecordedDispatch> dispatches;
+  /// Stands for a device's memory: never read or written, and at no other tensor's place.
+  [[nodiscard]] void* allocate(std::size_t bytes);
 
   /// Throws PlanError: ranks left out, two ranks that write one region. Logs the plan's warnings.
   void check(const std::source_location& host) const;
   /// The plan as text: one line a dispatch, one a task.
   [[nodiscard]] std::string text() const;
+
+ private:
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::vector<std::unique_ptr<void, Free>> memory_;
 };
 
 }  // namespace pl::detail

@@ -172,7 +172,7 @@ void check_capture_types(const clang::CXXRecordDecl* closure, clang::ASTContext&
 
 void check_closure_layout(const Site& site, const clang::CXXRecordDecl* written, clang::ASTContext& context) {
   const clang::CXXRecordDecl* closure = site.closure;
-  check_capture_types(closure, context);
+  if (!site.is_at_body) check_capture_types(closure, context);
   if (closure->getLambdaCaptureDefault() == clang::LCD_None) return;
 
   // A template's instantiation has lost the discarded branches: look at what is written.

@@ -1,4 +1,4 @@
-// jit/capture/find_kernels.cpp -- every `pl::jit.incore(lambda)` of a translation unit.
+// jit/capture/find_kernels.cpp -- every `pl::jit.incore(lambda)` and `pl::at(level, lambda)` of a translation unit.
 #include "jit/capture/find_kernels.hpp"
 
 #include <clang/AST/RecursiveASTVisitor.h>
@@ -58,18 +58,37 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
     const clang::CXXRecordDecl* closure =
         call->getArg(0)->getType().getNonReferenceType()->getAsCXXRecordDecl();
     if (closure != nullptr && closure->isDependentContext()) return true;
-    // An explicit instantiation is met twice; one lambda may be given to incore in two places.
-    if (!seen_.insert({call, closure}).second) return true;
-    Site site;
-    site.call = call;
-    site.closure = closure != nullptr && closure->isLambda() ? closure : nullptr;
-    const unsigned line = context_.getSourceManager().getPresumedLineNumber(call->getBeginLoc());
-    site.name = names_.empty() ? "kernel_" + std::to_string(line) : names_.back();
-    found_.sites.push_back(std::move(site));
+    add_site(call, closure, false);
+    return true;
+  }
+
+  bool VisitCallExpr(clang::CallExpr* call) {
+    const clang::FunctionDecl* function = call->getDirectCallee();
+    if (function == nullptr || function->getIdentifier() == nullptr || function->getName() != "at" ||
+        llvm::isa<clang::CXXMethodDecl>(function) || !is_in_pl(function) || call->getNumArgs() < 2 ||
+        call->isInstantiationDependent())
+      return true;
+    const clang::CXXRecordDecl* closure =
+        call->getArg(1)->getType().getNonReferenceType()->getAsCXXRecordDecl();
+    if (closure == nullptr || !closure->isDependentContext()) add_site(call, closure, true);
     return true;
   }
 
  private:
+  void add_site(const clang::CallExpr* call, const clang::CXXRecordDecl* closure, bool is_at_body) {
+    // An explicit instantiation is met twice; one lambda may be given to incore in two places.
+    if (!seen_.insert({call, closure}).second) return;
+    Site site;
+    site.call = call;
+    site.closure = closure != nullptr && closure->isLambda() ? closure : nullptr;
+    site.is_at_body = is_at_body;
+    const std::string line =
+        std::to_string(context_.getSourceManager().getPresumedLineNumber(call->getBeginLoc()));
+    site.name = names_.empty() ? (is_at_body ? "at_" : "kernel_") + line
+                               : names_.back() + (is_at_body ? "_at_" + line : std::string());
+    found_.sites.push_back(std::move(site));
+  }
+
   clang::ASTContext& context_;
   Found& found_;
   std::vector<const clang::Decl*> scopes_;

@@ -53,12 +53,22 @@ class Collector : public clang::DiagnosticConsumer {
 
 void walk_site(const Site& site, const LambdaNumbers& numbers, clang::ASTContext& context,
                std::vector<CapturedKernel>& kernels) {
+  if (site.closure == nullptr && site.is_at_body)
+    refuse(context, site.call->getArg(1)->getSourceRange(), "pl::at of something that is no lambda",
+           "write the body in place: pl::at(pl::Level::core_group, [&] { ... })");
   if (site.closure == nullptr)
     refuse(context, site.call->getArg(0)->getSourceRange(),
            "pl::jit.incore of a '" +
                site.call->getArg(0)->getType().getUnqualifiedType().getAsString(context.getPrintingPolicy()) +
                "'",
            "give it a lambda: pl::jit.incore([](pl::Tensor<float> x, ...) { ... })");
+  if (site.is_at_body) {
+    const clang::CXXMethodDecl* body = site.closure->getLambdaCallOperator();
+    if (body == nullptr || body->getNumParams() != 0 ||
+        site.closure->getDependentLambdaCallOperator() != nullptr)
+      refuse(context, site.closure->getLocation(), "the body of pl::at has parameters",
+             "write pl::at(pl::Level::core_group, [&] { ... }): what it names are its arguments");
+  }
   check_closure_layout(site, numbers.written(site.closure), context);
   std::vector<const clang::CXXMethodDecl*> operators;
   if (const clang::FunctionTemplateDecl* generic = site.closure->getDependentLambdaCallOperator()) {
@@ -70,7 +80,10 @@ void walk_site(const Site& site, const LambdaNumbers& numbers, clang::ASTContext
   }
   for (const clang::CXXMethodDecl* call_operator : operators) {
     CapturedKernel captured;
-    captured.kernel = Walker(context, site, call_operator).walk();
+    Walker walker(context, site, call_operator);
+    captured.kernel = walker.walk();
+    captured.named = walker.named_captures();
+    captured.is_at_body = site.is_at_body;
     identify(captured, site, call_operator, numbers, context);
     kernels.push_back(std::move(captured));
   }

@@ -28,6 +28,17 @@ struct Place {
   bool operator==(const Place&) const = default;
 };
 
+/// What a pl::at body captures: where it lies in the closure, and for a tensor where its parts lie in it.
+struct NamedCapture {
+  enum class Kind : std::uint8_t { Tensor, Scalar, Task };
+  Kind kind = Kind::Scalar;
+  bool by_reference = false;
+  std::uint32_t offset = 0;  ///< in the closure: of the object, or of the pointer to it
+  std::uint32_t size = 0;    ///< of a scalar
+  // Bytes from the start of the tensor object; -1: known from its type.
+  std::int32_t data = 0, extents = 0, strides = 0, flags = 0, rank = -1, dtype = -1;
+};
+
 /// One kernel: one closure type, and for a generic lambda one instantiation of its call operator.
 struct CapturedKernel {
   codegen::Kernel kernel;
@@ -39,6 +50,11 @@ struct CapturedKernel {
   /// apart. Empty unless `generic`.
   std::vector<std::string> parameter_type_names;
   bool generic = false;
+  /// typeid names of the template arguments of each enclosing function, innermost first: what tells the pl::at
+  /// bodies of a template's instantiations apart.
+  std::vector<std::vector<std::string>> enclosing_type_names;
+  std::vector<NamedCapture> named;  ///< of a pl::at body
+  bool is_at_body = false;
 };
 
 struct Diagnostic {

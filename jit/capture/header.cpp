@@ -50,6 +50,21 @@ std::vector<std::string> without_numbers(std::vector<std::string> patterns) {
   return patterns;
 }
 
+std::string named_captures(const std::string& name, const std::vector<NamedCapture>& captures) {
+  // One more, since there are no arrays of nothing.
+  std::string text = "const pl::detail::NamedCapture " + name + "[] = {";
+  for (const NamedCapture& capture : captures) {
+    text += "{" + std::to_string(static_cast<int>(capture.kind)) + ", " + (capture.by_reference ? "1" : "0");
+    for (const std::int64_t number :
+         {std::int64_t{capture.offset}, std::int64_t{capture.size}, std::int64_t{capture.data},
+          std::int64_t{capture.extents}, std::int64_t{capture.strides}, std::int64_t{capture.flags},
+          std::int64_t{capture.rank}, std::int64_t{capture.dtype}})
+      text += ", " + std::to_string(number);
+    text += "}, ";
+  }
+  return text + "{}};\n";
+}
+
 std::string sha256(const std::string& text) {
   const auto digest = llvm::SHA256::hash(llvm::arrayRefFromStringRef(text));
   return llvm::toHex(digest, /*LowerCase=*/true);
@@ -79,11 +94,24 @@ std::string header_text(const std::string& source, const std::vector<CapturedKer
     text +=
         "#elif __GNUC__ > 12\n" + string_array("types_" + number, without_numbers(captured.gcc_type_names));
     text += "#else\n" + string_array("types_" + number, captured.gcc_type_names) + "#endif\n";
+    if (!captured.enclosing_type_names.empty()) {
+      std::vector<std::string> flat;  // each function's list ends with an empty name
+      for (const std::vector<std::string>& names : captured.enclosing_type_names) {
+        flat.insert(flat.end(), names.begin(), names.end());
+        flat.emplace_back();
+      }
+      text += string_array("enclosing_" + number, flat);
+    }
+    if (captured.is_at_body) text += named_captures("named_" + number, captured.named);
     if (captured.generic) text += string_array("parameters_" + number, captured.parameter_type_names);
-    records += "    {" + quoted(captured.file) + ", " + quoted(captured.kernel.name) + ", places_" + number +
-               ", types_" + number + ", " +
-               (captured.generic ? "parameters_" + number : std::string("nullptr")) + ", json_" + number +
-               ", sizeof json_" + number + " - 1, " + quoted(sha256(json)) + "},\n";
+    records +=
+        "    {" + quoted(captured.file) + ", " + quoted(captured.kernel.name) + ", places_" + number +
+        ", types_" + number + ", " + (captured.generic ? "parameters_" + number : std::string("nullptr")) +
+        ", json_" + number + ", sizeof json_" + number + " - 1, " + quoted(sha256(json)) + ", " +
+        (captured.enclosing_type_names.empty() ? std::string("nullptr") : "enclosing_" + number) + ", " +
+        (captured.is_at_body ? "named_" + number + ", " + std::to_string(captured.named.size())
+                             : std::string("nullptr, 0")) +
+        "},\n";
   }
   if (kernels.empty())
     text += "const pl::detail::CaptureUnit unit = {" + quoted(source) + ", nullptr, 0};\n";

@@ -112,6 +112,15 @@ std::string gcc_pattern(const clang::CXXRecordDecl* closure, const LambdaNumbers
   return "Z" + encoding(function, context) + "E" + unnamed(number);
 }
 
+/// Of a type argument, and of each in a pack.
+void add_type_names(const clang::TemplateArgument& argument, std::vector<std::string>& names,
+                    clang::ASTContext& context) {
+  if (argument.getKind() == clang::TemplateArgument::Type)
+    names.push_back(typeid_name(argument.getAsType(), context));
+  if (argument.getKind() == clang::TemplateArgument::Pack)
+    for (const clang::TemplateArgument& part : argument.pack_elements()) add_type_names(part, names, context);
+}
+
 }  // namespace
 
 void identify(CapturedKernel& kernel, const Site& site, const clang::CXXMethodDecl* call_operator,
@@ -120,15 +129,17 @@ void identify(CapturedKernel& kernel, const Site& site, const clang::CXXMethodDe
   const clang::SourceLocation begin = site.call->getBeginLoc();
   kernel.file = sources.getPresumedLoc(sources.getExpansionLoc(begin)).getFilename();
   const auto* member = llvm::dyn_cast<clang::MemberExpr>(site.call->getCallee()->IgnoreParenImpCasts());
+  const auto* free = llvm::dyn_cast<clang::DeclRefExpr>(site.call->getCallee()->IgnoreParenImpCasts());
+  const clang::SourceLocation name = member != nullptr ? member->getMemberLoc()
+                                     : free != nullptr ? free->getNameInfo().getLoc()
+                                                       : begin;
   clang::SourceLocation parenthesis = site.call->getArg(0)->getBeginLoc();
-  if (member != nullptr) {
-    const clang::SourceLocation name = member->getMemberLoc();
+  if (member != nullptr || free != nullptr) {
     if (name.isFileID())
       if (const auto token = clang::Lexer::findNextToken(name, sources, context.getLangOpts()))
         parenthesis = token->getLocation();
   }
-  for (const clang::SourceLocation spelled :
-       {begin, member == nullptr ? begin : member->getMemberLoc(), parenthesis, site.call->getEndLoc()}) {
+  for (const clang::SourceLocation spelled : {begin, name, parenthesis, site.call->getEndLoc()}) {
     const clang::CharSourceRange expansion = sources.getExpansionRange(spelled);
     add_place(kernel.places, expansion.getBegin(), sources);
     if (spelled.isMacroID()) add_place(kernel.places, expansion.getEnd(), sources);
@@ -150,6 +161,16 @@ void identify(CapturedKernel& kernel, const Site& site, const clang::CXXMethodDe
       }
       kernel.parameter_type_names.push_back(deduced ? typeid_name(parameter->getType(), context) : "*");
     }
+  if (site.is_at_body)
+    for (const clang::DeclContext* scope = site.closure->getDeclContext(); scope != nullptr;
+         scope = scope->getParent())
+      if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(scope))
+        if (const clang::TemplateArgumentList* arguments = function->getTemplateSpecializationArgs()) {
+          std::vector<std::string> names;
+          for (const clang::TemplateArgument& argument : arguments->asArray())
+            add_type_names(argument, names, context);
+          if (!names.empty()) kernel.enclosing_type_names.push_back(std::move(names));
+        }
 }
 
 }  // namespace trilith::capture

@@ -1,4 +1,5 @@
 // jit/capture/statements.cpp -- declarations, return, if; loops are in loops.cpp, switch in choice.cpp.
+#include "jit/capture/at_body.hpp"
 #include "jit/capture/walker.hpp"
 
 #include <utility>
@@ -16,7 +17,18 @@ void Walker::statements_into(Statements& list, const clang::Stmt* stmt) {
   current_ = outer;
 }
 
+namespace {
+
+/// `(void)task;` of a pl::at body: naming the task is what makes the body wait for it.
+bool only_names_a_task(const clang::Expr* expression) {
+  const clang::Expr* named = expression->IgnoreParenCasts();
+  return llvm::isa<clang::DeclRefExpr>(named) && is_task_id(named->getType()->getAsCXXRecordDecl());
+}
+
+}  // namespace
+
 void Walker::emit_effect(const clang::Expr* expression) {
+  if (only_names_a_task(expression)) return;
   if (meaning_of(expression->getType(), context_).kind == Kind::Compound) {
     (void)this->value(expression);
     return;

@@ -45,7 +45,10 @@ codegen::Kernel Walker::walk() {
            "remove 'mutable'; copy the captured value into a local variable");
   current_ = &kernel_.body;
   bind_parameters();
-  bind_captures();
+  if (site_.is_at_body)
+    bind_named_captures();
+  else
+    bind_captures();
   Frame frame;
   frame.function = call_operator_;
   frame.type = call_operator_->getReturnType();

@@ -6,6 +6,7 @@
 #pragma once
 
 #include "codegen/ir.hpp"
+#include "jit/capture/frontend.hpp"
 
 #include <clang/AST/ASTContext.h>
 #include <clang/AST/DeclTemplate.h>
@@ -24,11 +25,12 @@ namespace trilith::capture {
 /// Thrown after a diagnostic was reported; caught where the next kernel begins.
 struct Refused {};
 
-/// A call of `pl::jit.incore(lambda)`.
+/// A call of `pl::jit.incore(lambda)`, or of `pl::at(level, lambda)`.
 struct Site {
-  const clang::CXXMemberCallExpr* call = nullptr;
+  const clang::CallExpr* call = nullptr;
   const clang::CXXRecordDecl* closure = nullptr;
-  std::string name;  ///< of the variable that is initialised
+  std::string name;         ///< of the variable that is initialised
+  bool is_at_body = false;  ///< what the lambda captures are its arguments
 };
 
 /// Reports an error with a caret, and a note that says how to mend it; then throws Refused.
@@ -96,6 +98,8 @@ class Walker {
  public:
   Walker(clang::ASTContext& context, const Site& site, const clang::CXXMethodDecl* call_operator);
   [[nodiscard]] codegen::Kernel walk();
+  /// After walk(), of a pl::at body: what it captures, in the closure's order.
+  [[nodiscard]] std::vector<NamedCapture> named_captures() const { return named_; }
 
  private:
   using Expr = codegen::Expr;
@@ -107,6 +111,8 @@ class Walker {
   // --- walker.cpp: parameters, captures, variables, locations
   void bind_parameters();
   void bind_captures();
+  void bind_named_captures();  // at_body.cpp
+  void bind_named_capture(const clang::LambdaCapture& capture, const clang::FieldDecl* field);
   void bind_captured_field(const clang::ValueDecl* variable, const clang::FieldDecl* field,
                            std::uint64_t base, clang::SourceLocation where);
   [[noreturn]] void refuse(const clang::Stmt* where, const std::string& what, const std::string& mend) const;
@@ -278,12 +284,14 @@ class Walker {
   std::map<std::string, std::uint32_t> files_;
   std::set<codegen::VariableId>
       narrow_counters_;  ///< int64 loop counters that stand for an int, unsigned, ...
+  std::vector<NamedCapture> named_;
   Statements* current_ = nullptr;
   std::vector<Frame> frames_;
   /// 0: the innermost loop, else the Block of a switch or of a loop over an array.
   std::vector<std::int32_t> break_targets_, continue_targets_;
   std::int32_t next_block_ = 1;
-  std::optional<codegen::SourceLocation> composed_;  ///< the user's call of the pl::composed function being inlined
+  std::optional<codegen::SourceLocation>
+      composed_;  ///< the user's call of the pl::composed function being inlined
 };
 
 }  // namespace trilith::capture

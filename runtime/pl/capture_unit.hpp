@@ -14,6 +14,15 @@ struct CapturePlace {
   std::uint32_t column;
 };
 
+/// What a pl::at body captures: where it lies in the closure, and for a tensor where its parts lie in it.
+struct NamedCapture {
+  std::uint8_t kind;          ///< 0: tensor, 1: scalar, 2: pl::TaskId
+  std::uint8_t by_reference;  ///< the closure holds a pointer to it
+  std::uint32_t offset, size;
+  // Bytes from the start of the tensor object; -1: known from its type.
+  std::int32_t data, extents, strides, flags, rank, dtype;
+};
+
 /// One captured kernel: one closure type, and for a generic lambda one instantiation of its call operator.
 /// All of static storage, constant-initialised.
 struct CaptureRecord {
@@ -27,6 +36,11 @@ struct CaptureRecord {
   const char* json;  ///< the kernel IR
   std::size_t json_size;
   const char* hash;  ///< hex SHA-256 of the JSON text
+  /// Of a pl::at body in a template: typeid names of the enclosing functions' template arguments, innermost
+  /// function first, an empty name behind each; ends with null. Else null.
+  const char* const* enclosing_types = nullptr;
+  const NamedCapture* named = nullptr;  ///< of a pl::at body: what it captures; tensors and scalars in order
+  std::size_t named_count = 0;
 };
 
 struct CaptureUnit {

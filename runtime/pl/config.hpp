@@ -27,7 +27,7 @@ struct DistributedConfig {
 struct RunConfig {
   std::string platform = "a2a3sim";  ///< TRILITH_PLATFORM; "a2a3model", "a2a3": not built yet
   DistributedConfig distributed = {};
-  int cores = 4;                      ///< TRILITH_CORES; of one device; other values: not built yet
+  int cores = 4;                      ///< TRILITH_CORES; of one device: how many tasks run at once
   int threads = 1;                    ///< TRILITH_THREADS; inside one kernel; other values: not built yet
   std::string target_cpu = "native";  ///< TRILITH_TARGET_CPU; "native", "x86-64-v3", ...
   std::string cache_dir = {};  ///< TRILITH_CACHE_DIR; empty: $XDG_CACHE_HOME/trilith or ~/.cache/trilith
@@ -36,12 +36,12 @@ struct RunConfig {
   std::string dump_dir = {};        ///< TRILITH_DUMP_DIR; keeps the emitted sources
   bool fast_math = false;           ///< TRILITH_FAST_MATH; lets operations contract
   bool check = false;               ///< TRILITH_CHECK; not built yet
-  std::uint64_t schedule_seed = 0;  ///< TRILITH_SCHEDULE_SEED; not built yet
-  std::string trace = {};           ///< TRILITH_TRACE; not built yet
-  bool tune = false;                ///< TRILITH_TUNE; not built yet
-  bool compile = true;              ///< TRILITH_COMPILE; 0: a kernel that no cache holds is an error
-  int max_compile_threads = 0;      ///< TRILITH_MAX_COMPILE_THREADS; 0: as many as the machine has cores
-  int specialisation_budget = 64;   ///< TRILITH_SPECIALISATION_BUDGET; other values: not built yet
+  std::uint64_t schedule_seed = 0;  ///< TRILITH_SCHEDULE_SEED; not 0: shuffles the order of ready tasks
+  std::string trace = {};       ///< TRILITH_TRACE; a file for a Perfetto (Chrome) trace of entries and tasks
+  bool tune = false;            ///< TRILITH_TUNE; not built yet
+  bool compile = true;          ///< TRILITH_COMPILE; 0: a kernel that no cache holds is an error
+  int max_compile_threads = 0;  ///< TRILITH_MAX_COMPILE_THREADS; 0: as many as the machine has cores
+  int specialisation_budget = 64;          ///< TRILITH_SPECIALISATION_BUDGET; other values: not built yet
   LogLevel log_level = LogLevel::Warning;  ///< TRILITH_LOG_LEVEL; trace, debug, info, warning, error, off
   bool eager = false;                      ///< TRILITH_EAGER; run the lambdas natively, compile nothing
   bool operator==(const RunConfig&) const = default;

@@ -102,7 +102,7 @@ R call_with(Invoke&& invoke, const P&... parameters) {
 
 /// A lambda with its kernel objects: one, or one for each instantiation of a generic lambda.
 template <class F>
-class KernelFamily {
+class KernelFamily : public std::enable_shared_from_this<KernelFamily<F>> {
  public:
   KernelFamily(F lambda, std::source_location where, const CaptureUnit* unit)
       : lambda_(std::move(lambda)), where_(where), unit_(unit) {}
@@ -124,6 +124,7 @@ class KernelFamily {
     if constexpr (Generic<F>) types = {&typeid(P)...};
     auto fresh = std::make_unique<Node>(Node{
         &tag, std::make_unique<LambdaKernel<F, R, P...>>(lambda_, std::move(types), where_, unit_), head});
+    fresh->kernel->set_owner(this->weak_from_this());
     while (!first_.compare_exchange_weak(fresh->next, fresh.get(), std::memory_order_acq_rel)) {
       // Another thread was first: perhaps with the very same types.
       for (Node* node = fresh->next; node != nullptr; node = node->next)

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "pl/context.hpp"
+#include "pl/detail/graph_cache.hpp"
 #include "pl/detail/program.hpp"
 #include "pl/kernel.hpp"
 #include "pl/pld.hpp"
@@ -38,8 +39,10 @@ class DispatchResult {
   [[nodiscard]] const R& get(std::source_location where = std::source_location::current()) const {
     if (!result_)
       throw LevelError(
-          "the result of a dispatch was read in a host orchestrator, where the work is only enqueued; use "
-          "the tensor that was passed as pl::Out, after the program has returned",
+          "the result of a dispatch was read in a host orchestrator, where the work is only enqueued, or "
+          "that "
+          "of a pl::Graph, whose lambda does not run; use the tensor that was passed as pl::Out, when the "
+          "call or the program has returned",
           {where.file_name(), where.line(), where.column()});
     return *result_;
   }
@@ -86,12 +89,18 @@ class DeviceLambda {
                            device != nullptr,
                            device != nullptr ? device->index : 0};
     const auto later = [&]() -> std::function<void()> {
-      return [lambda = shared_, values = std::tuple<P...>(parameters...)]() mutable {
-        (void)std::apply([&](P&... each) { (void)(*lambda)(each...); }, values);
+      return [lambda = shared_, graph = graph_, values = std::tuple<P...>(parameters...)]() mutable {
+        if (graph != nullptr)
+          replay(*lambda, *graph, values);
+        else
+          (void)std::apply([&](P&... each) { (void)(*lambda)(each...); }, values);
       };
     };
     std::tuple<P...> values(parameters...);
-    if constexpr (std::is_void_v<R>) {
+    if (graph_ != nullptr) {
+      dispatch(request, [&] { replay(*shared_, *graph_, values); }, later);
+      if constexpr (!std::is_void_v<R>) return {};
+    } else if constexpr (std::is_void_v<R>) {
       dispatch(request, [&] { std::apply(*shared_, values); }, later);
     } else {
       std::optional<std::remove_cvref_t<R>> result;
@@ -103,8 +112,28 @@ class DeviceLambda {
     }
   }
 
+  /// From now on the tasks of a call are recorded and replayed.
+  void record_tasks() { graph_ = make_graph_cache(); }
+  [[nodiscard]] GraphCounts recorded() const {
+    return graph_ != nullptr ? counts_of(*graph_) : GraphCounts{};
+  }
+
  private:
+  template <class... P>
+  static void replay(const F& lambda, GraphCache& graph, std::tuple<P...>& values) {
+    std::array<Argument, sizeof...(P) + 1> arguments;
+    [[maybe_unused]] std::size_t number = 0;
+    std::apply([&](P&... each) { (to_argument(each, arguments[number++]), ...); }, values);
+    run_graph(graph, parameter_infos<P...>, arguments.data(), [&](const Argument* given) {
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        std::tuple<P...> own(from_argument<P>(given[I])...);
+        (void)std::apply([&](P&... each) { (void)lambda(each...); }, own);
+      }(std::index_sequence_for<P...>{});
+    });
+  }
+
   std::shared_ptr<const F> shared_;
+  std::shared_ptr<GraphCache> graph_;  ///< of a pl::Graph; else null
   std::source_location definition_;
 };
 
@@ -119,6 +148,10 @@ class TypedDeviceEntry {
   dispatch_result_t<R> operator()(Given<P>... arguments, const pld::DeviceArgument& device) const {
     return lambda_.template run<R, P...>(&device, device.where, arguments.value()...);
   }
+
+ protected:
+  void record_tasks() { lambda_.record_tasks(); }
+  [[nodiscard]] GraphCounts recorded() const { return lambda_.recorded(); }
 
  private:
   DeviceLambda<F> lambda_;
@@ -145,6 +178,10 @@ class GenericDeviceEntry {
                                      to_parameter<Parameter<A>>(arguments, std::source_location{})...);
     }
   }
+
+ protected:
+  void record_tasks() { lambda_.record_tasks(); }
+  [[nodiscard]] GraphCounts recorded() const { return lambda_.recorded(); }
 
  private:
   template <std::size_t... I, class Arguments>

@@ -10,9 +10,12 @@
 #pragma once
 
 #include "pl/array.hpp"
+#include "pl/at.hpp"
+#include "pl/benchmark.hpp"
 #include "pl/context.hpp"
 #include "pl/dynamic.hpp"
 #include "pl/error.hpp"
+#include "pl/graph.hpp"
 #include "pl/jit.hpp"
 #include "pl/log.hpp"
 #include "pl/memory.hpp"
@@ -26,5 +29,6 @@
 #include "pl/ops_reduce.hpp"
 #include "pl/range.hpp"
 #include "pl/scalar.hpp"
+#include "pl/task.hpp"
 #include "pl/tensor.hpp"
 #include "pl/tile.hpp"

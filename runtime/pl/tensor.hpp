@@ -33,10 +33,20 @@ class InOut;
 
 namespace detail {
 
+/// May it be written, and do tasks wait because of it (pl::no_dep)? Converts from and to the first.
+struct ViewFlags {
+  bool read_only;
+  bool untracked;
+  ViewFlags() = default;                                         // trivial: arguments are a union
+  constexpr ViewFlags(bool read_only_, bool untracked_ = false)  // NOLINT(google-explicit-constructor)
+      : read_only(read_only_), untracked(untracked_) {}
+  constexpr operator bool() const { return read_only; }  // NOLINT(google-explicit-constructor)
+};
+
 /// What every view is made of; kernels are called with pointers into it.
 struct ViewRef {
   DType dtype;
-  bool read_only;
+  ViewFlags read_only;
   int rank;
   void* data;
   const std::int64_t* extents;
@@ -209,7 +219,7 @@ class Tensor {
   std::int64_t strides_[Annotation::capacity] = {};
   [[no_unique_address]] std::conditional_t<Annotation::any_shape, StoredRank, Empty> rank_;
   [[no_unique_address]] std::conditional_t<any_dtype, StoredDType, Empty> dtype_;
-  bool read_only_ = false;
+  detail::ViewFlags read_only_ = false;
 };
 
 namespace detail {

@@ -81,11 +81,8 @@ TEST_CASE("fields that are not built yet are refused by name") {
   CHECK(contains(refusal({.distributed = {.num_sub_workers = 2}}), "num_sub_workers"));
   CHECK(contains(refusal({.distributed = {.transport = "mpi"}}), "transport"));
   CHECK(contains(refusal({.distributed = {.results = "local"}}), "results"));
-  CHECK(contains(refusal({.cores = 8}), "cores"));
   CHECK(contains(refusal({.threads = 2}), "threads"));
   CHECK(contains(refusal({.check = true}), "check"));
-  CHECK(contains(refusal({.schedule_seed = 1}), "schedule_seed"));
-  CHECK(contains(refusal({.trace = "t.json"}), "trace"));
   CHECK(contains(refusal({.tune = true}), "tune"));
   CHECK(contains(refusal({.specialisation_budget = 1}), "specialisation_budget"));
   CHECK(refusal({}).empty());

@@ -1,11 +1,9 @@
 // The runtime in awkward processes: forks, exit with kernels in static objects, no JIT, no cache folder.
 // Cases named "child: …" are skipped here and run in a process of their own.
+#include "child.hpp"
 #include "hand_captured.hpp"
 #include "runtime/backend.hpp"
 #include "support.hpp"
-
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 #include <fstream>
@@ -13,11 +11,13 @@
 #include <optional>
 #include <thread>
 
+using support::child_succeeds;
 using support::contains;
 using support::hand_kernel;
 using support::Jit;
 using support::LogLines;
 using support::numbers;
+using support::run_case;
 
 namespace build = trilith::codegen::build;
 using trilith::codegen::Access;
@@ -63,33 +63,6 @@ bool runs_program(const ScaleKernel& kernel, pl::RunConfig config) {
   config.distributed.device_ids = {0, 1};
   host(x, y, config);
   return y(1, 3) == 2.0f * x(1, 3) && y(0, 3) == x(0, 3);
-}
-
-/// Forks; true when the child's work gave true within a minute.
-template <class Work>
-bool child_succeeds(Work work) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    bool right = false;
-    try {
-      right = work();
-    } catch (const std::exception& error) {
-      std::fprintf(stderr, "child: %s\n", error.what());
-    }
-    _exit(right ? 0 : 1);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
-}
-
-/// The exit code of this test program run on one case with these variables set.
-int run_case(const std::string& name, const std::string& variables = "") {
-  const std::string self = std::filesystem::read_symlink("/proc/self/exe").string();
-  const int status = std::system(
-      (variables + " '" + self + "' --no-skip --test-case='" + name + "' > /dev/null 2>&1").c_str());
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ class BoundCall;
 struct CaptureUnit;
 struct Specialisation;
 class ContextState;
+class KernelWork;
 
 /// Which parameter a call returned, where it is not an index.
 inline constexpr int result_is_stored = -1;   ///< the lambda ran natively and its result is in `result`
@@ -59,6 +60,15 @@ class KernelObject {
   [[nodiscard]] std::shared_ptr<const BoundCall> bind(const Handle& handle, const Argument* arguments,
                                                       const std::source_location& where);
 
+  /// Makes a task of a pl::at body with these values of its captures; false: it must run natively, here.
+  [[nodiscard]] bool submit_body(const Argument* arguments, const void* captures,
+                                 const std::source_location& where);
+  /// Runs one block of a call that was made a task.
+  void run(const KernelWork& work, std::int64_t block, std::int64_t blocks) const;
+  /// Holds the kernel as long as it is held itself; null for a kernel that lives for ever.
+  [[nodiscard]] std::shared_ptr<const void> keeper() const { return owner_.lock(); }
+  void set_owner(std::weak_ptr<const void> owner) { owner_ = std::move(owner); }
+
   [[nodiscard]] std::string lower(const Argument* arguments);
   [[nodiscard]] std::string emit(std::string_view target, const Argument* arguments);
   [[nodiscard]] std::string name();
@@ -72,6 +82,7 @@ class KernelObject {
   friend class KernelDispatch;
   struct State;
   const std::unique_ptr<State> state_;
+  std::weak_ptr<const void> owner_;
 };
 
 }  // namespace pl::detail

@@ -61,6 +61,18 @@ struct Model {
   }
 };
 
+// Bodies of pl::at.
+void bodies(Matrix x, Output y) {
+  int n = 3;
+  std::vector<int> list;
+  pl::Array<float> array({8, 4});
+  pl::at(pl::Level::core_group, [&] { n = 4; y = pl::store(pl::load(x), y); });  // refused: an assignment to the captured value 'n'
+  pl::at(pl::Level::core_group, [&] { ++n; y = pl::store(pl::load(x), y); });  // refused: an assignment to the captured value 'n'
+  pl::at(pl::Level::core_group, [&] { y = pl::store(pl::load(x) * static_cast<int>(list.size()), y); });  // refused: names 'list' of type
+  pl::at(pl::Level::core_group, [&] { y = pl::store(pl::load(array.view()), y); });  // refused: names 'array' of type
+  pl::at(pl::Level::core_group, [&, k = [n] { return n; }] { y = pl::store(pl::load(x) * k(), y); });  // refused: names the lambda 'k', which captures values
+}
+
 // Captures that g++ and clang lay out differently.
 void layouts() {
   int n = 3;

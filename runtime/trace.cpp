@@ -1,0 +1,119 @@
+#include "runtime/trace.hpp"
+
+#include "pl/log.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <map>
+#include <memory>
+
+namespace pl::detail {
+namespace {
+
+// Behind the last event: what makes the file complete, and is written over by the next one.
+constexpr std::string_view tail = "\n]}\n";
+
+// Rows of tasks that may wait stand below the cores.
+constexpr int first_core_row = 1, own_thread_row = 2000;
+
+std::string microseconds(Clock::duration duration) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.3f", std::chrono::duration<double, std::micro>(duration).count());
+  return text;
+}
+
+const Clock::time_point start = Clock::now();
+
+}  // namespace
+
+std::string json_string(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+Trace* Trace::to(const std::string& path) {
+  if (path.empty()) return nullptr;
+  // Never destroyed: programs may run until the process ends.
+  struct All {
+    Mutex mutex;
+    std::map<std::string, std::unique_ptr<Trace>> traces TRILITH_GUARDED_BY(mutex);
+  };
+  static All& all = *new All;
+  const Lock lock(all.mutex);
+  std::unique_ptr<Trace>& trace = all.traces[path];
+  if (!trace) trace.reset(new Trace(path));
+  return trace.get();
+}
+
+int Trace::core_row(int lane) {
+  return lane >= TaskObserver::own_thread_lane ? own_thread_row : first_core_row + lane;
+}
+
+void Trace::span(int track, int row, std::string_view text, Clock::time_point begin, Clock::time_point end,
+                 const std::string& arguments) {
+  const Lock lock(mutex_);
+  if (track == host) name(host, device_row, "host");
+  event(R"({"ph": "X", "pid": )" + std::to_string(track) + R"(, "tid": )" + std::to_string(row) +
+        R"(, "ts": )" + microseconds(begin - start) + R"(, "dur": )" + microseconds(end - begin) +
+        R"(, "name": )" + json_string(text) +
+        (arguments.empty() ? std::string("}") : R"(, "args": {)" + arguments + "}}"));
+}
+
+void Trace::name_rank(int rank, int device, int cores) {
+  const Lock lock(mutex_);
+  const int track = rank + 1;
+  if (named_.contains({track, device_row})) return;
+  name(track, device_row, "rank " + std::to_string(rank) + " (device " + std::to_string(device) + ")");
+  for (int core = 0; core < cores; ++core) name(track, core_row(core), "core " + std::to_string(core));
+  name(track, own_thread_row, "tasks that may wait");
+}
+
+void Trace::name(int track, int row, const std::string& text) {
+  if (!named_.emplace(track, row).second) return;
+  const std::string place = R"(, "pid": )" + std::to_string(track) + R"(, "tid": )" + std::to_string(row);
+  if (row == device_row) {
+    event(R"({"ph": "M", "name": "process_name")" + place + R"(, "args": {"name": )" + json_string(text) +
+          "}}");
+    event(R"({"ph": "M", "name": "thread_name")" + place + R"(, "args": {"name": )" +
+          json_string(track == host ? "orchestrator" : "device") + "}}");
+  } else {
+    event(R"({"ph": "M", "name": "thread_name")" + place + R"(, "args": {"name": )" + json_string(text) +
+          "}}");
+  }
+}
+
+void Trace::event(const std::string& json) {
+  pending_ += (first_ ? "\n" : ",\n") + json;
+  first_ = false;
+}
+
+void Trace::flush() {
+  const Lock lock(mutex_);
+  if (pending_.empty() || failed_) return;
+  // A child of fork() writes a file of its own: the parent goes on with its.
+  if (file_ == nullptr || owner_ != getpid()) {
+    const bool child = file_ != nullptr;
+    const std::string path = child ? path_ + "." + std::to_string(getpid()) : path_;
+    owner_ = getpid();
+    file_ = std::fopen(path.c_str(), "w");
+    if (file_ == nullptr) {
+      failed_ = true;
+      log(LogLevel::Warning,
+          "degraded: no trace is written, since " + path + " cannot be opened: " + std::strerror(errno));
+      return;
+    }
+    std::fputs(R"({"displayTimeUnit": "ms", "traceEvents": [)", file_);
+    if (child && pending_.starts_with(',')) pending_.erase(0, 1);
+  } else {
+    std::fseek(file_, -static_cast<long>(tail.size()), SEEK_END);
+  }
+  std::fwrite(pending_.data(), 1, pending_.size(), file_);
+  std::fwrite(tail.data(), 1, tail.size(), file_);
+  std::fflush(file_);
+  pending_.clear();
+}
+
+}  // namespace pl::detail
