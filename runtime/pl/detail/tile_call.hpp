@@ -7,6 +7,7 @@ namespace pl::detail {
 
 using trilith::codegen::Attributes;
 using CallOperand = trilith::codegen::reference::CallOperand;
+using CallOperands = std::initializer_list<CallOperand>;
 
 /// A tile call (codegen/tile_call.hpp) whose result has the dtype R; void: what follows from the operands.
 template <class R>
