@@ -216,8 +216,8 @@ void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Exp
   // A parameter that is never written may stand for what never changes; a tensor parameter is itself.
   const bool same_annotation =
       value.type.any_shape == variable_type.any_shape && value.type.shape == variable_type.shape;
-  if (fixed && (variable_type.is_tensor() ? variable_type.any_shape || same_annotation
-                                          : !may_modify(body, parameter))) {
+  const bool unchanged = type.getNonReferenceType().isConstQualified() || !may_modify(body, parameter);
+  if (fixed && (variable_type.is_tensor() ? variable_type.any_shape || same_annotation : unchanged)) {
     bindings_[parameter] = {std::move(value), nullptr};
     return;
   }
