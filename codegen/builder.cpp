@@ -37,7 +37,8 @@ const Expr* deciding_operand(Op op, const std::vector<Expr>& operands) {
 }
 
 Type type_of_call(Op op, const std::vector<Expr>& operands) {
-  if (op == Op::Print || op == Op::Check) return {};
+  if (op == Op::Print || op == Op::Check || operation(op).group == Group::Synchronise) return {};
+  if (operation(op).group == Group::Identity) return Type::scalar(DType::Int32);
   const Expr* deciding = deciding_operand(op, operands);
   if (deciding == nullptr) return {};
   bool has_tile = false;
@@ -102,6 +103,11 @@ Expr tile_call(Op op, std::vector<Expr> operands, const Attributes& attributes, 
   Expr expression = node(op, std::move(type), std::move(operands));
   expression.attributes = attributes;
   return expression;
+}
+
+Expr read(Expr tile, const Items& offsets) {
+  const DType dtype = tile.type.dtype;
+  return node(Op::Read, Type::scalar(dtype), {std::move(tile), list(offsets)});
 }
 
 Expr load(Expr tensor, const Items& offsets, const Items& shape) {
@@ -262,6 +268,12 @@ void KernelBuilder::print(Expr value) {
 void KernelBuilder::check(Expr position, Expr size) {
   Statement statement = start(StatementKind::Evaluate);
   statement.value = call(Op::Check, {std::move(position), std::move(size)});
+  add(std::move(statement));
+}
+
+void KernelBuilder::synchronise(Op op) {
+  Statement statement = start(StatementKind::Evaluate);
+  statement.value = call(op, {});
   add(std::move(statement));
 }
 

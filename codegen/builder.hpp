@@ -44,6 +44,8 @@ using Items = std::vector<Item>;
 [[nodiscard]] Expr tile_call(Op op, std::vector<Expr> operands, const Attributes& attributes = {},
                              std::optional<DType> dtype = {});
 [[nodiscard]] Expr load(Expr tensor, const Items& offsets, const Items& shape);
+/// One element of a tile; give it a variable with `let`, since it stands only as the root of an assignment.
+[[nodiscard]] Expr read(Expr tile, const Items& offsets);
 [[nodiscard]] Expr load(Expr tensor);  ///< the whole tensor: both lists are empty
 [[nodiscard]] Expr full(DType dtype, const Items& shape, Expr element);
 [[nodiscard]] Expr slice(Expr tensor, const Items& offsets, const Items& shape);
@@ -86,6 +88,8 @@ class KernelBuilder {
   void print(Expr value);
   /// A fault unless 0 <= position < size: an element of an array.
   void check(Expr position, Expr size);
+  /// A statement of Group::Synchronise.
+  void synchronise(Op op);
   void if_(Expr condition, const Body& then, const Body& otherwise = {});
   void for_(std::string name, const Item& begin, const Item& end, const Item& step,
             const std::function<void(Expr)>& body, LoopKind loop = LoopKind::Sequential);

@@ -3,10 +3,13 @@
 // Thread-safety: everything here is a pure function or a constant.
 #pragma once
 
+#include "codegen/half.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 namespace trilith::codegen {
 
@@ -85,17 +88,20 @@ inline constexpr int dtype_count = 13;
   return std::nullopt;
 }
 
-/// True for the dtypes that tiles and tensors may have today; the others are refused by name.
-[[nodiscard]] constexpr bool is_built(DType dtype) {
-  return dtype == DType::Bool || dtype == DType::Int32 || dtype == DType::Int64 || dtype == DType::Float32 ||
-         dtype == DType::Float64;
+/// half and bfloat16: floats of 16 bits, computed in float and rounded after every operation.
+[[nodiscard]] constexpr bool is_narrow_float(DType dtype) {
+  return dtype == DType::Float16 || dtype == DType::BFloat16;
 }
 
 /// Maps a C++ type to its DType: `dtype_of<float> == DType::Float32`.
 template <class T>
 inline constexpr DType dtype_of = [] {
-  static_assert(sizeof(T) == 0, "this C++ type is no Trilith dtype");
-  return DType::Bool;
+  static_assert(std::is_integral_v<T>, "this C++ type is no Trilith dtype");
+  // `char`, `long long` and the like: the integer of their size and sign.
+  constexpr DType signed_ones[] = {DType::Int8, DType::Int16, DType::Int32, DType::Int64};
+  constexpr DType unsigned_ones[] = {DType::UInt8, DType::UInt16, DType::UInt32, DType::UInt64};
+  constexpr int log = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  return std::is_signed_v<T> ? signed_ones[log] : unsigned_ones[log];
 }();
 template <>
 inline constexpr DType dtype_of<bool> = DType::Bool;
@@ -115,6 +121,10 @@ template <>
 inline constexpr DType dtype_of<std::uint32_t> = DType::UInt32;
 template <>
 inline constexpr DType dtype_of<std::uint64_t> = DType::UInt64;
+template <>
+inline constexpr DType dtype_of<pl::half> = DType::Float16;
+template <>
+inline constexpr DType dtype_of<pl::bfloat16> = DType::BFloat16;
 template <>
 inline constexpr DType dtype_of<float> = DType::Float32;
 template <>

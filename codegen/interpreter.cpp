@@ -29,8 +29,8 @@ struct Flow {
 
 class Interpreter {
  public:
-  Interpreter(const Kernel& kernel, const std::function<void(const std::string&)>& print)
-      : kernel_(kernel), print_(print), held_(kernel.variables.size()) {}
+  Interpreter(const Kernel& kernel, const std::function<void(const std::string&)>& print, const Block& block)
+      : kernel_(kernel), print_(print), block_(block), held_(kernel.variables.size()) {}
 
   void run(std::span<const Argument> arguments, std::span<const Value> captures) {
     location_ = kernel_.location;
@@ -172,6 +172,15 @@ class Interpreter {
           throw pl::ShapeError(message::position(position, size), place());
         return {};
       }
+      case Op::Read: {
+        const Value tile = value(expr.operands[0]);
+        return reference::read(tile, list(expr.operands[1]), place());
+      }
+      case Op::BlockIdx: return Value::scalar(block_.index);
+      case Op::BlockNum: return Value::scalar(block_.count);
+      case Op::SubblockIdx: return Value::scalar(std::int32_t{0});
+      case Op::BarrierAll:
+      case Op::PipeBarrier: return {};
       default: return is_tile_call(expr.op) ? tile_call(expr) : apply(expr);
     }
   }
@@ -302,6 +311,10 @@ class Interpreter {
         operands.emplace_back(list(operand));
         continue;
       }
+      if (operand.type.is_tensor()) {
+        operands.emplace_back(tensor(operand));
+        continue;
+      }
       operands.emplace_back(value(operand));
       if (!beside && operand.type.is_tile()) beside = std::get<Value>(operands.back()).dtype;
     }
@@ -426,6 +439,7 @@ class Interpreter {
 
   const Kernel& kernel_;
   const std::function<void(const std::string&)>& print_;
+  Block block_;
   std::vector<Held> held_;
   std::map<VariableId, std::string> bound_by_;
   SourceLocation location_;  ///< of what runs now
@@ -434,8 +448,8 @@ class Interpreter {
 }  // namespace
 
 void interpret(const Kernel& kernel, std::span<const Argument> arguments, std::span<const Value> captures,
-               const std::function<void(const std::string&)>& print) {
-  Interpreter(kernel, print).run(arguments, captures);
+               const std::function<void(const std::string&)>& print, const Block& block) {
+  Interpreter(kernel, print, block).run(arguments, captures);
 }
 
 }  // namespace trilith::codegen

@@ -77,13 +77,14 @@ enum class Atomic : std::uint8_t { None, Add };
 
 /// What an operation needs beside its operands.
 struct Attributes {
-  CastMode mode = CastMode::Rint;  ///< Cast
-  bool clamp = false;              ///< Load: a region that runs past the tensor is cut (not built yet)
-  std::int32_t axis = 0;           ///< tile calls; negative axes count from the end
-  std::int32_t axis2 = 0;          ///< Transpose: the other axis
-  bool trans_a = false;            ///< products: operand a is given as [K, M]
-  bool trans_b = false;            ///< products: operand b is given as [N, K]
-  bool upper = false;              ///< Tri
+  CastMode mode = CastMode::Rint;         ///< Cast
+  bool clamp = false;                     ///< Load: a region that runs past the tensor is cut (not built yet)
+  std::int32_t axis = 0;                  ///< tile calls; negative axes count from the end
+  bool flag = false;                      ///< SortIndices: descending; TopkIndices: the largest
+  std::int32_t axis2 = 0;                 ///< Transpose: the other axis
+  bool trans_a = false;                   ///< products: operand a is given as [K, M]
+  bool trans_b = false;                   ///< products: operand b is given as [N, K]
+  bool upper = false;                     ///< Tri
   MemorySpace memory = MemorySpace::Vec;  ///< MoveTo
   Atomic atomic = Atomic::None;           ///< Store
   bool operator==(const Attributes&) const = default;
@@ -101,6 +102,13 @@ struct Constant {
   [[nodiscard]] static Constant of(std::int64_t value);
   [[nodiscard]] static Constant of(float value);
   [[nodiscard]] static Constant of(double value);
+  /// An integer as a constant of any dtype: cut to the width, rounded to nearest.
+  [[nodiscard]] static Constant of(DType dtype, std::int64_t value);
+  /// A number as a constant of a floating dtype, rounded to nearest.
+  [[nodiscard]] static Constant rounded(DType dtype, double value);
+  /// The smallest and the largest value of a dtype, infinities where it has them.
+  [[nodiscard]] static Constant lowest(DType dtype);
+  [[nodiscard]] static Constant highest(DType dtype);
   [[nodiscard]] std::int64_t as_int64() const;  ///< integers and bool
   [[nodiscard]] double as_double() const;       ///< any dtype, rounded to double
 };

@@ -77,6 +77,7 @@ Json write(const Expr& expression) {
   if (expression.attributes.clamp) json["clamp"] = true;
   if (expression.attributes.trans_a) json["trans_a"] = true;
   if (expression.attributes.trans_b) json["trans_b"] = true;
+  if (expression.attributes.flag) json["flag"] = true;
   if (expression.attributes.axis != 0) json["axis"] = expression.attributes.axis;
   if (expression.attributes.axis2 != 0) json["axis2"] = expression.attributes.axis2;
   if (expression.attributes.upper) json["upper"] = true;
@@ -359,6 +360,7 @@ class Reader {
     result.attributes.clamp = object.flag("clamp");
     result.attributes.trans_a = object.flag("trans_a");
     result.attributes.trans_b = object.flag("trans_b");
+    result.attributes.flag = object.flag("flag");
     result.attributes.axis = small_integer(object, "axis");
     result.attributes.axis2 = small_integer(object, "axis2");
     result.attributes.upper = object.flag("upper");

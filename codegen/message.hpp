@@ -14,6 +14,13 @@ namespace trilith::codegen::message {
          " elements; positions count from 0 to the size - 1";
 }
 
+/// An index of `what` ("gather") outside [0, bound).
+[[nodiscard]] inline std::string index_outside(std::string_view what, std::int64_t given,
+                                               std::int64_t bound) {
+  return std::string(what) + ": index " + std::to_string(given) + " is not inside [0, " +
+         std::to_string(bound) + "); clamp or mask the indices before";
+}
+
 /// A region of `operation` that is not inside its tensor: `length` elements at `offset` of an axis of `extent`.
 [[nodiscard]] inline std::string region(std::string_view operation, std::size_t axis, std::int64_t offset,
                                         std::int64_t length, std::int64_t extent) {

@@ -19,6 +19,7 @@ namespace trilith::codegen {
 ///  Elementwise, Compare, Logic, Bits, Cast -- NumPy broadcast of all operands
 ///  RowReduce  -- [..., R, C] -> [..., R, 1];  ColReduce -- [..., R, C] -> [..., 1, C]
 ///  Create     -- shape given by a list operand;  Move -- load and store
+///  Identity   -- int32 scalars that the run gives;  Synchronise -- statements without a value
 ///  Generate, Layout, Index, Linear -- tile calls: a shape rule each (tile_call.hpp), operands and result in
 ///  memory, emitted as one call of the device header
 enum class Group : std::uint8_t {
@@ -33,6 +34,8 @@ enum class Group : std::uint8_t {
   RowReduce,
   ColReduce,
   Debug,
+  Identity,     ///< int32 scalars that the run gives
+  Synchronise,  ///< statements without a value
   Reduce,  ///< captured only: over attributes.axis, which stays as 1; specialised to row and column reductions
   Generate,  ///< tile calls without a tile operand: arange, tri, random
   Layout,    ///< tile calls that move elements and change none: transpose, concat, ...
@@ -135,6 +138,14 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(ColMin, "col_min", ColReduce, 1, Numeric, Exact, "minimum over the second last axis")                   \
   X(ColMean, "col_mean", ColReduce, 1, Floating, Sum, "col_sum / extent")                                   \
   X(Check, "check", Debug, 2, Integer, Exact, "a fault unless 0 <= operand 0 < operand 1, both int64")      \
+  X(BlockIdx, "block_idx", Identity, 0, Any, Exact, "number of this block of pl::spmd; 0 in a direct call") \
+  X(BlockNum, "block_num", Identity, 0, Any, Exact, "how many blocks there are; 1 in a direct call")        \
+  X(SubblockIdx, "subblock_idx", Identity, 0, Any, Exact,                                                   \
+    "number of this vector core beside its cube core; 0 on the simulator")                                  \
+  X(BarrierAll, "barrier_all", Synchronise, 0, Any, Exact,                                                  \
+    "waits for every pipe of the core; nothing on the simulator")                                           \
+  X(PipeBarrier, "pipe_barrier", Synchronise, 0, Any, Exact,                                                \
+    "waits for the vector pipe of the core; nothing on the simulator")                                      \
   X(Print, "print", Debug, 1, Any, Exact, "prints tile or scalar operand 0 on the host")                    \
   X(Transpose, "transpose", Layout, 1, Any, Exact, "x with attributes.axis and attributes.axis2 exchanged") \
   X(Matmul, "matmul", Linear, 2, Product, Sum,                                                              \
@@ -165,7 +176,42 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(Max, "max", Reduce, 1, Numeric, Exact, "maximum over attributes.axis; empty: -inf or the lowest")       \
   X(Min, "min", Reduce, 1, Numeric, Exact, "minimum over attributes.axis; empty: inf or the highest")       \
   X(Mean, "mean", Reduce, 1, Floating, Sum, "sum / extent over attributes.axis; NaN when empty")            \
-  X(MoveTo, "move", Elementwise, 1, Any, Exact, "x; attributes.memory says where it should lie, a hint")
+  X(MoveTo, "move", Elementwise, 1, Any, Exact, "x; attributes.memory says where it should lie, a hint")    \
+  X(Read, "read", Move, 2, Any, Exact,                                                                      \
+    "scalar element of tile operand 0 at offsets operand 1; stands only as the root of an Assign")          \
+  X(RowArgmax, "row_argmax", Index, 1, Numeric, Exact,                                                      \
+    "int32 position of the maximum along the last axis: the first of equals, the first NaN if any; "        \
+    "empty: -1")                                                                                            \
+  X(RowArgmin, "row_argmin", Index, 1, Numeric, Exact,                                                      \
+    "int32 position of the minimum along the last axis, as row_argmax")                                     \
+  X(ColArgmax, "col_argmax", Index, 1, Numeric, Exact, "row_argmax over the second last axis")              \
+  X(ColArgmin, "col_argmin", Index, 1, Numeric, Exact, "row_argmin over the second last axis")              \
+  X(Cumsum, "cumsum", Index, 1, Numeric, Exact,                                                             \
+    "sums of x up to and with each element along attributes.axis, in index order; floats are summed in "    \
+    "double and each sum is rounded once; integers wrap")                                                   \
+  X(Gather, "gather", Index, 2, Any, Exact,                                                                 \
+    "r[.., j, ..] = x[.., idx[.., j, ..], ..] along attributes.axis; other extents of x and idx are equal") \
+  X(GatherRow, "gather_row", Index, 2, Any, Exact, "r[j.., ...] = x[idx[j..], ...] of tile operand 0")      \
+  X(LoadRow, "load_row", Index, 4, Any, Exact,                                                              \
+    "gather_row of tensor operand 0 [offsets list : + shape list], indices operand 3; both lists empty: "   \
+    "all of it; attributes.axis leading axes are dropped")                                                  \
+  X(PagedGather, "paged_gather", Index, 7, Any, Exact,                                                      \
+    "rows of sequences in pages: r[s.., i, ...] = pages[table[s.., t / P], t % P, ...] with "               \
+    "t = start + i, zero where t >= lengths[s..]; operands: tensor, offsets, shape as load_row, table, "    \
+    "lengths, count of rows, start")                                                                        \
+  X(Scatter, "scatter", Index, 3, Any, Exact,                                                               \
+    "x with r[.., idx[.., j, ..], ..] = src[.., j, ..] along attributes.axis; of equal indices the last "   \
+    "in row-major order wins")                                                                              \
+  X(ScatterAdd, "scatter_add", Index, 3, Numeric, Exact,                                                    \
+    "x with src added instead, in row-major order, each sum rounded; integers wrap")                        \
+  X(SortIndices, "sort_indices", Index, 1, Numeric, Exact,                                                  \
+    "int32 positions along attributes.axis in ascending (attributes.flag: descending) order of x; "         \
+    "stable, NaN last")                                                                                     \
+  X(TopkIndices, "topk_indices", Index, 2, Numeric, Exact,                                                  \
+    "int32 positions of the operand 1 smallest (attributes.flag: largest) along attributes.axis, best "     \
+    "first; of equals the first index, NaN last")                                                           \
+  X(Write, "write", Index, 3, Any, Exact,                                                                   \
+    "tile operand 0 with the element at offsets operand 1 (list) = scalar operand 2")
 
 enum class Op : std::uint8_t {
 #define X(enumerator, name, group, arity, dtypes, exactness, formula) enumerator,

@@ -40,6 +40,10 @@ std::string constant_text(const Constant& constant) {
     case DType::Float32:
       return shortest(std::bit_cast<float>(static_cast<std::uint32_t>(constant.bits)), "f");
     case DType::Float64: return shortest(std::bit_cast<double>(constant.bits), "");
+    case DType::Float16:
+    case DType::BFloat16:
+      return std::string(name_of(constant.dtype)) + "(" +
+             shortest(static_cast<float>(constant.as_double()), "") + ")";
     case DType::UInt64: return std::to_string(constant.bits);
     default: return std::to_string(constant.as_int64());
   }
@@ -228,10 +232,10 @@ class Printer {
     if (attributes.axis != 0) text += ", axis " + std::to_string(attributes.axis);
     if (attributes.trans_a) text += ", trans_a";
     if (attributes.trans_b) text += ", trans_b";
+    if (attributes.flag) text += expr.op == Op::SortIndices ? ", descending" : ", largest";
     if (attributes.axis2 != 0) text += ", axis2 " + std::to_string(attributes.axis2);
     if (attributes.upper) text += ", upper";
-    if (expr.op == Op::MoveTo)
-      text += std::string(", ") + memory_names[static_cast<int>(attributes.memory)];
+    if (expr.op == Op::MoveTo) text += std::string(", ") + memory_names[static_cast<int>(attributes.memory)];
     return text;
   }
 

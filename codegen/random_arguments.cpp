@@ -19,35 +19,45 @@ enum class Flavour { Tame, Wide, Special };
 
 template <class Float>
 Float random_float(Random& random, Flavour flavour) {
-  using Limits = std::numeric_limits<Float>;
-  if (flavour == Flavour::Special && random.chance(15)) {
-    const Float special[] = {0,
-                             Float(-0.0),
-                             Limits::infinity(),
-                             -Limits::infinity(),
-                             Limits::quiet_NaN(),
-                             Limits::denorm_min(),
-                             -Limits::denorm_min(),
-                             Limits::min() / 2,
-                             Limits::max(),
-                             Limits::lowest(),
-                             Limits::epsilon(),
-                             Float(2147483648.0),
-                             Float(0.5),
-                             Float(-2.5)};
-    return random.pick(special);
+  if constexpr (pl::is_narrow_float<Float>) {
+    using Limits = std::numeric_limits<Float>;
+    const Float special[] = {Limits::max(), Limits::lowest(), Limits::denorm_min(), Limits::min(),
+                             Limits::epsilon()};
+    if (flavour == Flavour::Special && random.chance(8)) return random.pick(special);
+    const float wide = random_float<float>(random, flavour);
+    return Float(flavour == Flavour::Wide ? wide / 1e4f : wide);
+  } else {
+    using Limits = std::numeric_limits<Float>;
+    if (flavour == Flavour::Special && random.chance(15)) {
+      const Float special[] = {0,
+                               Float(-0.0),
+                               Limits::infinity(),
+                               -Limits::infinity(),
+                               Limits::quiet_NaN(),
+                               Limits::denorm_min(),
+                               -Limits::denorm_min(),
+                               Limits::min() / 2,
+                               Limits::max(),
+                               Limits::lowest(),
+                               Limits::epsilon(),
+                               Float(2147483648.0),
+                               Float(0.5),
+                               Float(-2.5)};
+      return random.pick(special);
+    }
+    const auto mantissa =
+        static_cast<Float>(random.below(std::int64_t{1} << 24)) / Float(1 << 21) - 4;  // [-4, 4)
+    if (flavour == Flavour::Tame) return random.chance(30) ? std::floor(mantissa) : mantissa;
+    return std::ldexp(mantissa, static_cast<int>(random.below(120)) - 60);
   }
-  const auto mantissa =
-      static_cast<Float>(random.below(std::int64_t{1} << 24)) / Float(1 << 21) - 4;  // [-4, 4)
-  if (flavour == Flavour::Tame) return random.chance(30) ? std::floor(mantissa) : mantissa;
-  return std::ldexp(mantissa, static_cast<int>(random.below(120)) - 60);
 }
 
 template <class Integer>
 Integer random_integer(Random& random, Flavour flavour) {
   using Limits = std::numeric_limits<Integer>;
   if (flavour == Flavour::Special && random.chance(20)) {
-    const Integer special[] = {Limits::min(), Limits::max(), 0, 1, static_cast<Integer>(-1), 31, 32, 63, 64};
+    const Integer special[] = {
+        Limits::min(), Limits::max(), 0, 1, static_cast<Integer>(-1), 7, 8, 31, 32, 63, 64};
     return random.pick(special);
   }
   if (flavour == Flavour::Tame) return static_cast<Integer>(random.below(21) - 10);
@@ -62,20 +72,28 @@ void fill(Value& memory, Random& random) {
   const auto each = [&](auto* data, const auto& make) {
     for (std::int64_t i = 0; i < count; ++i) data[i] = make();
   };
+  const auto integers = [&]<class T>(T) {
+    each(memory.data<T>(), [&] { return random_integer<T>(random, flavour); });
+  };
   switch (memory.dtype) {
     case DType::Bool: return each(memory.data<bool>(), [&] { return random.chance(50); });
-    case DType::Int32:
-      return each(memory.data<std::int32_t>(), [&] { return random_integer<std::int32_t>(random, flavour); });
-    case DType::Int64:
-      return each(memory.data<std::int64_t>(), [&] { return random_integer<std::int64_t>(random, flavour); });
+    case DType::Int8: return integers(std::int8_t{});
+    case DType::Int16: return integers(std::int16_t{});
+    case DType::Int32: return integers(std::int32_t{});
+    case DType::Int64: return integers(std::int64_t{});
+    case DType::UInt8: return integers(std::uint8_t{});
+    case DType::UInt16: return integers(std::uint16_t{});
+    case DType::UInt32: return integers(std::uint32_t{});
+    case DType::UInt64: return integers(std::uint64_t{});
+    case DType::Float16:
+      return each(memory.data<pl::half>(), [&] { return random_float<pl::half>(random, flavour); });
+    case DType::BFloat16:
+      return each(memory.data<pl::bfloat16>(), [&] { return random_float<pl::bfloat16>(random, flavour); });
     case DType::Float32:
       return each(memory.data<float>(), [&] { return random_float<float>(random, flavour); });
     case DType::Float64:
       return each(memory.data<double>(), [&] { return random_float<double>(random, flavour); });
-    default: break;
   }
-  throw pl::InternalError("random arguments of dtype " + std::string(name_of(memory.dtype)) +
-                          " are not made; please report this");
 }
 
 Value random_scalar(const RandomParameter& parameter, Random& random) {
@@ -122,9 +140,11 @@ template <class Float, class Bits>
 std::uint64_t ulps(Float a, Float b) {
   if (a != a || b != b) return a != a && b != b ? 0 : std::numeric_limits<std::uint64_t>::max();
   const auto ordered = [](Float x) {
-    const auto magnitude = static_cast<std::uint64_t>(std::bit_cast<Bits>(std::fabs(x)));
+    constexpr int sign = 8 * sizeof(Bits) - 1;
+    const auto pattern = std::bit_cast<Bits>(x);
+    const auto magnitude = static_cast<std::uint64_t>(pattern & ~(Bits{1} << sign));
     constexpr std::uint64_t zero = std::uint64_t{1} << 63;
-    return std::signbit(x) ? zero - magnitude : zero + magnitude;
+    return (pattern >> sign) != 0 ? zero - magnitude : zero + magnitude;
   };
   const std::uint64_t x = ordered(a), y = ordered(b);
   return x < y ? y - x : x - y;
@@ -139,16 +159,23 @@ bool close(Float expected, Float given, Tolerance tolerance) {
   if (tolerance == Tolerance::Ulp4) return ulps<Float, Bits>(expected, given) <= 4;
   if (expected != expected || given != given) return expected != expected && given != given;
   if (expected == given) return true;
-  const Float unit = std::numeric_limits<Float>::epsilon() * Float(1024);
-  return std::fabs(expected - given) <= unit * (1 + std::fabs(expected));
+  // A 16-bit sum is kept in float, and only its last rounding may differ.
+  const double unit = std::numeric_limits<Float>::epsilon() * (sizeof(Float) == 2 ? 2.0 : 1024.0);
+  const double distance = std::fabs(static_cast<double>(expected) - static_cast<double>(given));
+  return distance <= unit * (1 + std::fabs(static_cast<double>(expected)));
 }
 
 bool same_element(const Value& expected, const Value& given, std::int64_t i, Tolerance tolerance) {
   switch (expected.dtype) {
+    case DType::Float16:
+      return close<pl::half, std::uint16_t>(expected.get<pl::half>(i), given.get<pl::half>(i), tolerance);
+    case DType::BFloat16:
+      return close<pl::bfloat16, std::uint16_t>(expected.get<pl::bfloat16>(i), given.get<pl::bfloat16>(i),
+                                                tolerance);
     case DType::Float32:
-      return close<float, std::int32_t>(expected.get<float>(i), given.get<float>(i), tolerance);
+      return close<float, std::uint32_t>(expected.get<float>(i), given.get<float>(i), tolerance);
     case DType::Float64:
-      return close<double, std::int64_t>(expected.get<double>(i), given.get<double>(i), tolerance);
+      return close<double, std::uint64_t>(expected.get<double>(i), given.get<double>(i), tolerance);
     default: {
       const std::size_t size = size_of(expected.dtype), at = static_cast<std::size_t>(i) * size;
       return std::memcmp(expected.bytes.data() + at, given.bytes.data() + at, size) == 0;
@@ -162,10 +189,17 @@ std::string text_of_element(const Value& value, std::int64_t i) {
     return std::string(text, std::to_chars(text, text + sizeof text, element).ptr);
   };
   switch (value.dtype) {
+    case DType::Float16: return print(static_cast<float>(value.get<pl::half>(i)));
+    case DType::BFloat16: return print(static_cast<float>(value.get<pl::bfloat16>(i)));
     case DType::Float32: return print(value.get<float>(i));
     case DType::Float64: return print(value.get<double>(i));
+    case DType::Int8: return print(int{value.get<std::int8_t>(i)});
+    case DType::Int16: return print(value.get<std::int16_t>(i));
     case DType::Int32: return print(value.get<std::int32_t>(i));
     case DType::Int64: return print(value.get<std::int64_t>(i));
+    case DType::UInt16: return print(value.get<std::uint16_t>(i));
+    case DType::UInt32: return print(value.get<std::uint32_t>(i));
+    case DType::UInt64: return print(value.get<std::uint64_t>(i));
     default: return print(std::to_integer<int>(value.bytes[static_cast<std::size_t>(i)]));
   }
 }
@@ -219,8 +253,9 @@ RandomArguments random_arguments(const RandomProgram& program) {
 Signature signature_of(const RandomProgram& program, const RandomArguments& arguments) {
   const auto constant_of = [](const Value& scalar) {
     Constant constant{scalar.dtype, 0};
-    if (scalar.dtype == DType::Int32) return Constant::of(scalar.get<std::int32_t>());
     std::memcpy(&constant.bits, scalar.bytes.data(), scalar.bytes.size());
+    if (is_integer(scalar.dtype))  // signs fill the word
+      return Constant::of(scalar.dtype, static_cast<std::int64_t>(constant.bits));
     return constant;
   };
   Signature signature;

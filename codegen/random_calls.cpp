@@ -239,7 +239,17 @@ constexpr MakeCall makers[] = {transpose,
                                reduce<Op::Prod>,
                                reduce<Op::Max>,
                                reduce<Op::Min>,
-                               reduce<Op::Mean>};
+                               reduce<Op::Mean>,
+                               random_calls::argument,
+                               random_calls::cumsum,
+                               random_calls::gather,
+                               random_calls::gather_row,
+                               random_calls::load_row,
+                               random_calls::paged_gather,
+                               random_calls::scatter,
+                               random_calls::sort_indices,
+                               random_calls::topk_indices,
+                               random_calls::write};
 
 }  // namespace
 

@@ -33,6 +33,8 @@ class CallMaker {
   virtual CallTile tile(DType dtype, const Shape& shape) = 0;
   virtual Expr scalar_of(DType dtype) = 0;
   virtual Expr literal_of(DType dtype) = 0;
+  /// The value in a variable of its own.
+  virtual Expr named(Expr value) = 0;
 
  protected:
   ~CallMaker() = default;
@@ -40,6 +42,20 @@ class CallMaker {
 
 /// Makes one call whose operands fit; a rule that refuses some shapes must choose others.
 using MakeCall = CallTile (*)(CallMaker& maker);
+namespace random_calls {
+// random_index_calls.cpp
+CallTile argument(CallMaker& maker);
+CallTile cumsum(CallMaker& maker);
+CallTile gather(CallMaker& maker);
+CallTile gather_row(CallMaker& maker);
+CallTile load_row(CallMaker& maker);
+CallTile paged_gather(CallMaker& maker);
+CallTile scatter(CallMaker& maker);
+CallTile sort_indices(CallMaker& maker);
+CallTile topk_indices(CallMaker& maker);
+CallTile write(CallMaker& maker);
+}  // namespace random_calls
+
 /// One entry an operation, so that each is as likely as the others.
 [[nodiscard]] std::span<const MakeCall> call_makers();
 

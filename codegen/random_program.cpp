@@ -14,8 +14,11 @@ namespace {
 using namespace build;
 
 constexpr std::int64_t extents[] = {0, 1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 23, 31, 32, 33, 64, 67};
-constexpr DType tile_dtypes[] = {DType::Float32, DType::Float32, DType::Float32, DType::Float64,
-                                 DType::Int32,   DType::Int32,   DType::Int64,   DType::Bool};
+constexpr DType common_dtypes[] = {DType::Float32, DType::Float32, DType::Float32, DType::Float64,
+                                   DType::Int32,   DType::Int32,   DType::Int64,   DType::Bool};
+constexpr DType rarer_dtypes[] = {DType::Int8,    DType::UInt8,   DType::Int16,
+                                  DType::UInt16,  DType::UInt32,  DType::UInt64,
+                                  DType::Float16, DType::Float16, DType::BFloat16};
 constexpr const char* all_words[] = {"RC",  "RC",  "RC",  "RC", "1C", "R1", "C",
                                      "BRC", "BRC", "B1C", "1",  "11", ""};
 constexpr double float_literals[] = {0.1, -2.5, 1e-3, 3.0, 0.0, -1.0, 1e10};
@@ -62,6 +65,7 @@ class Generator : private CallMaker {
   }
 
   RandomProgram generate() {
+    all_dtypes_ = random_.chance(50);
     for (char letter : {'B', 'R', 'C'}) make_extent(letter);
     for (int i = 0; i < 2; ++i) (void)new_tile(any_expression(0));
     const std::int64_t count = options_.statements / 2 + random_.below(options_.statements + 1);
@@ -76,7 +80,10 @@ class Generator : private CallMaker {
   // ---------------------------------------------------------------------------------- parameters, extents
 
   std::string fresh(const char* stem) { return stem + std::to_string(names_++); }
-  DType any_dtype() { return random_.pick(tile_dtypes); }
+  /// Half of the programs keep to the common dtypes: those with every dtype are the largest to compile.
+  DType any_dtype() {
+    return all_dtypes_ && random_.chance(40) ? random_.pick(rarer_dtypes) : random_.pick(common_dtypes);
+  }
   std::string any_word() { return random_.pick(all_words); }
   Extent& extent(char letter) { return extents_[letter == 'B' ? 0 : letter == 'R' ? 1 : 2]; }
 
@@ -232,7 +239,10 @@ class Generator : private CallMaker {
   }
 
   Expr any_literal(DType dtype) {
-    if (is_integer(dtype) || random_.chance(30)) return literal(static_cast<int>(random_.below(40)) - 8);
+    if (is_integer(dtype) || random_.chance(30)) {
+      const int lowest = is_integer(dtype) && !is_signed_integer(dtype) ? 0 : -8;
+      return literal(static_cast<int>(random_.below(40)) + lowest);
+    }
     return literal(random_.pick(float_literals));
   }
 
@@ -268,6 +278,10 @@ class Generator : private CallMaker {
       }
       const Op op = random_.pick(ops);
       return call(op, {scalar(dtype, depth - 1), any_literal(dtype)});
+    }
+    if (options_.tile_calls && dtype == DType::Int32 && random_.chance(5)) {
+      constexpr Op identities[] = {Op::BlockIdx, Op::BlockNum, Op::SubblockIdx};
+      return call(random_.pick(identities), {});
     }
     std::vector<Expr> fitting;
     for (const Expr& candidate : scalars_)
@@ -361,7 +375,11 @@ class Generator : private CallMaker {
   /// An inexact operation on a float tile, straight into an output. Sums and products get operands of one
   /// size, so that one tolerance fits all orders of adding.
   void store_approximate() {
-    const DType dtype = random_.chance(70) ? DType::Float32 : DType::Float64;
+    constexpr DType narrow[] = {DType::Float16, DType::BFloat16};
+    const bool is_narrow = all_dtypes_ && random_.chance(40);
+    const DType dtype = is_narrow            ? random_.pick(narrow)
+                        : random_.chance(70) ? DType::Float32
+                                             : DType::Float64;
     std::vector<Op> fitting;
     for (const Operation& row : operations())
       if (row.exactness != Exactness::Exact && accepts(row.dtypes, dtype) && !is_tile_call(row.group) &&
@@ -409,6 +427,7 @@ class Generator : private CallMaker {
   }
 
   Expr scalar_of(DType dtype) override { return scalar(dtype, 1); }
+  Expr named(Expr value) override { return k_.let(fresh("v"), std::move(value)); }
   Expr literal_of(DType dtype) override { return any_literal(dtype); }
 
   CallExtent call_extent(char letter) {
@@ -426,6 +445,7 @@ class Generator : private CallMaker {
   }
 
   void store_tile_call() {
+    if (random_.chance(10)) k_.synchronise(random_.chance(50) ? Op::BarrierAll : Op::PipeBarrier);
     const MakeCall make = random_.pick(call_makers());
     CallTile result = make(*this);
     // In a variable or not, and read by a loop nest or stored as it is.
@@ -442,7 +462,8 @@ class Generator : private CallMaker {
       offsets.push_back(0);
     }
     program_.parameters.push_back(parameter);
-    const bool adds = result.dtype != DType::Bool && result.tolerance == Tolerance::Exact && random_.chance(20);
+    const bool adds =
+        result.dtype != DType::Bool && result.tolerance == Tolerance::Exact && random_.chance(20);
     const Expr y = k_.tensor(fresh("y"), adds ? Access::InOut : Access::Out, result.dtype, std::move(dims));
     k_.store(result.expr, offsets, y, adds ? Atomic::Add : Atomic::None);
   }
@@ -548,6 +569,7 @@ class Generator : private CallMaker {
   std::vector<Tile> tiles_;    ///< variables in scope
   std::vector<Expr> scalars_;  ///< parameters and captures first, then what scopes define
   std::size_t outer_scalars_ = 0;
+  bool all_dtypes_ = false;
   int names_ = 0;
 };
 

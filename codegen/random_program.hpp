@@ -81,14 +81,11 @@ struct RandomArguments {
 /// Numbers that are equal on every machine, unlike those of <random>'s distributions.
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 1) {}
+  // Mixed: a state that grows with the seed by what a step adds would make each stream the one before, a
+  // number later, and neighbouring seeds would give nearly the same program.
+  explicit Random(std::uint64_t seed) : state_(mix(seed + 1)) {}
 
-  std::uint64_t bits() {  // splitmix64
-    std::uint64_t x = state_ += 0x9e3779b97f4a7c15u;
-    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-    return x ^ (x >> 31);
-  }
+  std::uint64_t bits() { return mix(state_ += 0x9e3779b97f4a7c15u); }  // splitmix64
   /// From 0 to below - 1.
   std::int64_t below(std::int64_t below) {
     return static_cast<std::int64_t>(bits() % static_cast<std::uint64_t>(below));
@@ -100,6 +97,11 @@ class Random {
   }
 
  private:
+  static std::uint64_t mix(std::uint64_t x) {
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+    return x ^ (x >> 31);
+  }
   std::uint64_t state_;
 };
 

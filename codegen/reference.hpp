@@ -36,12 +36,15 @@ struct TypeOf {
   return apply(op, std::span<const Value>(operands.begin(), operands.size()), {}, DType::Float32, location);
 }
 
-/// One operand of a tile call: a tile or scalar, or a list of integers.
-using CallOperand = std::variant<Value, Shape>;
+/// One operand of a tile call: a tile or scalar, a list of integers, or a tensor.
+using CallOperand = std::variant<Value, Shape, TensorView>;
 /// Evaluates a tile call (tile_call.hpp). `wanted`: the dtype the kernel asked for; none: what follows from
 /// the operands.
 [[nodiscard]] Value tile_call(Op op, std::span<const CallOperand> operands, const Attributes& attributes,
                               std::optional<DType> wanted, const pl::Location& location);
+
+/// The element of a tile at `offsets`, as a scalar.
+[[nodiscard]] Value read(const Value& tile, const Shape& offsets, const pl::Location& location);
 
 /// A tile of `shape`, every element `element`.
 [[nodiscard]] Value full(const Shape& shape, const Value& element);

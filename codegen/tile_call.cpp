@@ -27,6 +27,20 @@ TileCallType tile_call_type(const Kernel& kernel, const Expr& call, const pl::Lo
     case Op::Arange: return rules::arange(rule);
     case Op::Tri: return rules::tri(rule);
     case Op::Random: return rules::random(rule);
+    case Op::RowArgmax:
+    case Op::RowArgmin:
+    case Op::ColArgmax:
+    case Op::ColArgmin: return rules::argument(rule);
+    case Op::Cumsum: return rules::cumsum(rule);
+    case Op::Gather: return rules::gather(rule);
+    case Op::GatherRow: return rules::gather_row(rule);
+    case Op::LoadRow: return rules::load_row(rule);
+    case Op::PagedGather: return rules::paged_gather(rule);
+    case Op::Scatter:
+    case Op::ScatterAdd: return rules::scatter(rule);
+    case Op::SortIndices: return rules::sort_indices(rule);
+    case Op::TopkIndices: return rules::topk_indices(rule);
+    case Op::Write: return rules::write(rule);
     default: break;
   }
   throw pl::InternalError(
@@ -46,7 +60,8 @@ int shape_operand(Op op) {
 }
 
 bool overwrites_operand(const Expr& call, VariableId variable) {
-  for (std::size_t i = call.op == Op::MatmulAcc ? 1 : 0; i < call.operands.size(); ++i)
+  for (std::size_t i = call.op == Op::MatmulAcc || changes_first_operand(call.op) ? 1 : 0;
+       i < call.operands.size(); ++i)
     if (call.operands[i].op == Op::Variable && call.operands[i].variable == variable) return true;
   return false;
 }
@@ -95,7 +110,6 @@ const std::vector<Expr>& CallRule::list(std::size_t i) const {
 
 DType CallRule::wanted() const {
   const DType dtype = call_.type.dtype;
-  if (!is_built(dtype)) dtype_error("dtype " + std::string(name_of(dtype)) + " is not built yet; use float");
   if (call_.type.any_dtype || !accepts(operation(call_.op).dtypes, dtype))
     dtype_error("there is no such tile of " + std::string(name_of(dtype)) + "; make another and convert it " +
                 "with pl::cast<" + std::string(cpp_name_of(dtype)) + ">(...)");
@@ -137,12 +151,10 @@ std::string CallRule::extent_text(const Expr& extent) const {
 
 void CallRule::accept(std::size_t i) const {
   const DType dtype = call_.operands.at(i).type.dtype;
-  if (!is_built(dtype)) dtype_error("dtype " + std::string(name_of(dtype)) + " is not built yet; use float");
   if (accepts(operation(call_.op).dtypes, dtype)) return;
   std::string taken;
   for (int other = 0; other < dtype_count; ++other)
-    if (const auto candidate = static_cast<DType>(other);
-        is_built(candidate) && accepts(operation(call_.op).dtypes, candidate))
+    if (const auto candidate = static_cast<DType>(other); accepts(operation(call_.op).dtypes, candidate))
       taken += (taken.empty() ? "" : ", ") + std::string(name_of(candidate));
   dtype_error("the tile is " + std::string(name_of(dtype)) + ", and " + taken +
               " are taken; convert it with pl::cast<T>(...)");

@@ -39,11 +39,16 @@ struct TileCallType {
 [[nodiscard]] TileCallType tile_call_type(const Kernel& kernel, const Expr& call,
                                           const pl::Location& location);
 
+/// True where the value of an index may turn out to be out of range, which the call itself finds.
+[[nodiscard]] bool may_find_bad_index(Op op);
+/// True for the operations that copy their first operand and change elements of it.
+[[nodiscard]] bool changes_first_operand(Op op);
+
 /// Which operand is a list that gives a shape, so that captures in it are specialised; -1: none.
 [[nodiscard]] int shape_operand(Op op);
 
-/// A tile call that must not leave its result in `variable`, because it reads it. The accumulator of a product may be
-/// where the result is.
+/// A tile call that must not leave its result in `variable`, because it reads it. The accumulator of a product, and
+/// a tile of which only elements change, may be where the result is.
 [[nodiscard]] bool overwrites_operand(const Expr& call, VariableId variable);
 
 /// What the rules are written with. Throws at once what constants tell, else notes a run-time check.
@@ -121,6 +126,17 @@ TileCallType expand(CallRule& rule);
 TileCallType arange(CallRule& rule);
 TileCallType tri(CallRule& rule);
 TileCallType random(CallRule& rule);
+// tile_call/index.cpp
+TileCallType argument(CallRule& rule);
+TileCallType cumsum(CallRule& rule);
+TileCallType gather(CallRule& rule);
+TileCallType gather_row(CallRule& rule);
+TileCallType load_row(CallRule& rule);
+TileCallType paged_gather(CallRule& rule);
+TileCallType scatter(CallRule& rule);
+TileCallType sort_indices(CallRule& rule);
+TileCallType topk_indices(CallRule& rule);
+TileCallType write(CallRule& rule);
 }  // namespace rules
 
 }  // namespace trilith::codegen

@@ -1,14 +1,11 @@
 #include "pl/memory.hpp"
 
+#include "pl/ops_index.hpp"
+
 namespace pl::detail {
 namespace {
 
 namespace reference = trilith::codegen::reference;
-
-trilith::codegen::TensorView tensor_view(const ViewRef& view) {
-  const auto rank = static_cast<std::size_t>(view.rank);
-  return {view.dtype, view.data, {view.extents, view.extents + rank}, {view.strides, view.strides + rank}};
-}
 
 }  // namespace
 

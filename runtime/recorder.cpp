@@ -24,6 +24,10 @@ std::string text_of(const RecordedArgument& argument) {
     float narrow = 0;
     std::memcpy(&narrow, &argument.scalar, sizeof narrow);
     value = narrow;
+  } else if (argument.info.dtype == DType::Float16) {
+    value = half::from_bits(static_cast<std::uint16_t>(argument.scalar));
+  } else if (argument.info.dtype == DType::BFloat16) {
+    value = bfloat16::from_bits(static_cast<std::uint16_t>(argument.scalar));
   } else {
     return argument.scalar != 0 ? "true" : "false";
   }

@@ -95,7 +95,7 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
   try {
     trilith::codegen::Value value(static_cast<trilith::codegen::DType>(dtype),
                                   trilith::codegen::Shape(extents, extents + rank));
-    value.is_scalar = rank == 0;
+    value.is_scalar = extents == nullptr;
     if (!value.bytes.empty()) std::memcpy(value.bytes.data(), data, value.bytes.size());
     (void)name;
     print(trilith::codegen::reference::to_text(value) + "\n");
@@ -133,7 +133,10 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
     case abi::fault_out_of_memory:
       throw Error(what + ": no scratch memory of " + given + " bytes; use smaller tiles", location);
     case abi::fault_step: throw UserError(message::zero_step, location);
-    case abi::fault_index: throw ShapeError(message::position(fault.given, fault.expected), location);
+    case abi::fault_index:
+      if (what != "index")
+        throw ShapeError(message::index_outside(what, fault.given, fault.expected), location);
+      throw ShapeError(message::position(fault.given, fault.expected), location);
     default: break;
   }
   throw InternalError(what + ": unknown fault " + std::to_string(fault.code), location);

@@ -26,10 +26,6 @@ void check_dtype(const Kernel& kernel, const Variable& variable, std::size_t ind
     throw pl::DtypeError(given_and_declared(kernel, variable, index, given) + "; pass an array of " +
                              std::string(name_of(variable.type.dtype)) + " or declare pl::Tensor<>",
                          location);
-  if (!is_built(given.dtype))
-    throw pl::DtypeError(argument_start(variable, index) + "tensors of " + std::string(name_of(given.dtype)) +
-                             " are not supported yet; use float, double, int32, int64 or bool",
-                         location);
 }
 
 void check_shape(const Kernel& kernel, const Variable& variable, std::size_t index,

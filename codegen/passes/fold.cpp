@@ -19,10 +19,9 @@ bool can_compute(const Expr& expression) {
   if (row.group == Group::Structure || row.group == Group::Create || row.group == Group::Move ||
       row.group == Group::Debug || row.exactness != Exactness::Exact)
     return false;
-  return is_built(expression.type.dtype) && !expression.operands.empty() &&
-         std::all_of(expression.operands.begin(), expression.operands.end(), [](const Expr& operand) {
-           return operand.is_constant() && is_built(operand.value.dtype);
-         });
+  return !expression.operands.empty() &&
+         std::all_of(expression.operands.begin(), expression.operands.end(),
+                     [](const Expr& operand) { return operand.is_constant(); });
 }
 
 Expr computed(const Expr& expression) {

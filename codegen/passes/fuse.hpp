@@ -129,6 +129,8 @@ struct Region {
 /// A tile that a loop nest computes: no tile call, which stands between runs.
 [[nodiscard]] bool is_tile_assign(const Kernel& kernel, const Statement& statement);
 [[nodiscard]] bool is_store(const Statement& statement);
+/// Waits for what is done already: operations end before the next begins here.
+[[nodiscard]] bool is_barrier(const Statement& statement);
 
 // The steps of plan_run, one file each.
 void build_values(const Kernel& kernel, const Uses& uses, std::span<const Statement> run, Plan& plan,

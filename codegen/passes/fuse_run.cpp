@@ -53,6 +53,11 @@ bool is_store(const Statement& statement) {
   return statement.kind == StatementKind::Evaluate && statement.value.op == Op::Store;
 }
 
+bool is_barrier(const Statement& statement) {
+  return statement.kind == StatementKind::Evaluate &&
+         operation(statement.value.op).group == Group::Synchronise;
+}
+
 Region region_of(const Kernel& kernel, const Statement& statement) {
   const Expr& value = statement.value;
   const bool store = value.op == Op::Store;
@@ -88,6 +93,10 @@ std::size_t run_length(const Kernel& kernel, std::span<const Statement> statemen
   std::vector<Region> loads, stores;
   std::size_t length = 0;
   for (const Statement& statement : statements) {
+    if (is_barrier(statement)) {
+      ++length;
+      continue;
+    }
     if (is_tile_assign(kernel, statement)) {
       if (statement.value.op == Op::Load) {
         const Region region = region_of(kernel, statement);
@@ -102,7 +111,8 @@ std::size_t run_length(const Kernel& kernel, std::span<const Statement> statemen
           !std::ranges::all_of(stores, [&](const Region& store) { return disjoint(region, store); }))
         break;
       stores.push_back(region);
-    } else if (statement.kind == StatementKind::Assign && !is_tile_call(statement.value.op)) {
+    } else if (statement.kind == StatementKind::Assign && !is_tile_call(statement.value.op) &&
+               statement.value.op != Op::Read) {
       if (read[statement.variable]) break;
       ++length;
       continue;

@@ -73,6 +73,8 @@ class Needs {
     if (e.op == Op::Full) add_sources(e.operands[0], needed);
     if (const int shape = shape_operand(e.op); shape >= 0)
       add_sources(e.operands[static_cast<std::size_t>(shape)], needed);
+    if (e.op == Op::TopkIndices) add_sources(e.operands[1], needed);
+    if (e.op == Op::PagedGather) add_sources(e.operands[5], needed);
     if (e.op == Op::Dim) add_sources(e.operands[1], needed);
     for (const Expr& operand : e.operands) collect(operand, needed);
   }

@@ -115,11 +115,13 @@ bool may_fault(const Kernel& kernel, const Expr& expression) {
     case Group::Create:
       return std::any_of(expression.type.shape.begin(), expression.type.shape.end(),
                          [](const Dim& dim) { return !dim.is_constant(); });
-    case Group::Move: return expression.op == Op::Load && !provably_inside(kernel, expression);
+    case Group::Move:
+      return expression.op == Op::Read || (expression.op == Op::Load && !provably_inside(kernel, expression));
     case Group::Generate:
     case Group::Layout:
     case Group::Index:
-    case Group::Linear: return !tile_call_type(kernel, expression, {}).checks.empty();
+    case Group::Linear:
+      return may_find_bad_index(expression.op) || !tile_call_type(kernel, expression, {}).checks.empty();
     default: return expression.type.is_tile() && needs_shape_check(expression.operands);
   }
 }

@@ -58,6 +58,10 @@ Expr Resolver::value_of_expression(const Expr& e, const std::string& name) {
     case Op::Rank: return evaluate_extent(e, name);
     case Op::Full: return evaluate_full(e, name);
     case Op::Load: return load(e);
+    case Op::Read: return evaluate_read(e, name);
+    case Op::BlockIdx:
+    case Op::BlockNum:
+    case Op::SubblockIdx: return scalar_operation(e.op, DType::Int32, {}, e.location);
     case Op::List:
     case Op::Slice:
     case Op::Index:
@@ -173,7 +177,8 @@ std::pair<Op, Op> row_and_column(Op op) {
 Expr Resolver::evaluate_reduction(const Expr& e, const std::string& name) {
   Expr operand = evaluate_atom(e.operands[0], name);
   const std::string operation_name(operation(e.op).name);
-  if (!operand.type.is_tile()) throw pl::ShapeError(operation_name + " needs a tile, not a scalar", at(e.location));
+  if (!operand.type.is_tile())
+    throw pl::ShapeError(operation_name + " needs a tile, not a scalar", at(e.location));
   const std::vector<Dim> shape = operand.type.shape;
   const auto rank = static_cast<std::int32_t>(shape.size());
   std::int32_t axis = e.attributes.axis;
@@ -206,9 +211,9 @@ Expr Resolver::evaluate_reduction(const Expr& e, const std::string& name) {
   const auto product_of = [&](std::int32_t from, std::int32_t to) {
     Expr product = int64_constant(1, e.location);
     for (std::int32_t i = from; i < to; ++i)
-      product = scalar_operation(Op::Mul, DType::Int64,
-                                 {std::move(product), extent_of(shape[static_cast<std::size_t>(i)], e.location)},
-                                 e.location);
+      product = scalar_operation(
+          Op::Mul, DType::Int64,
+          {std::move(product), extent_of(shape[static_cast<std::size_t>(i)], e.location)}, e.location);
     return dimension_of(product);
   };
   const Dim extent = shape[static_cast<std::size_t>(axis)];
@@ -226,7 +231,13 @@ Expr Resolver::evaluate_tile_call(const Expr& e, const std::string& name) {
   result.location = e.location;
   result.type = e.type;  // the dtype asked for, if any
   std::optional<DType> beside;
-  for (const Expr& operand : e.operands) {
+  for (std::size_t i = 0; i < e.operands.size(); ++i) {
+    const Expr& operand = e.operands[i];
+    if (operand.type.is_tensor()) {
+      add_view(operand, result);
+      i += 2;
+      continue;
+    }
     if (operand.op == Op::List) {
       result.operands.push_back(list_expression(integers(operand), operand.location));
       continue;

@@ -102,6 +102,8 @@ void Resolver::evaluate_statement(const Statement& s) {
     emit(std::move(print));
   } else if (s.value.op == Op::Check) {
     check(s);
+  } else if (operation(s.value.op).group == Group::Synchronise) {
+    emit(s);
   } else if (is_view(s.value)) {
     static_cast<void>(view(s.value));
   } else {

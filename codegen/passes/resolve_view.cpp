@@ -150,6 +150,17 @@ Expr Resolver::load(const Expr& e) {
   return result;
 }
 
+/// A tensor operand of a tile call: the parameter, the region of it, and how many axes the view dropped.
+void Resolver::add_view(const Expr& e, Expr& call) {
+  const Binding source = view(e);
+  std::vector<Expr> lengths;
+  for (const Dim& extent : source.extents) lengths.push_back(extent_of(extent, e.location));
+  call.attributes.axis = static_cast<std::int32_t>(source.dropped);
+  call.operands.push_back(use(source.tensor, e.location));
+  call.operands.push_back(list_expression(source.parts, e.location));
+  call.operands.push_back(list_expression(std::move(lengths), e.location));
+}
+
 /// Emits the store and gives the view that was stored to: `y = pl::store(tile, offsets, y)`.
 Binding Resolver::store(const Expr& e, const SourceLocation& location) {
   Binding target = view(e.operands[2]);

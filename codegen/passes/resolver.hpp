@@ -87,6 +87,8 @@ class Resolver {
   Expr condition(const Expr& expression);
   Expr choose_tile(const Expr& expression, Expr condition, const std::string& name);
   Expr evaluate_reduction(const Expr& expression, const std::string& name);
+  Expr evaluate_read(const Expr& expression, const std::string& name);
+  void add_view(const Expr& expression, Expr& call);
   Expr evaluate_tile_call(const Expr& expression, const std::string& name);
   Expr evaluate_full(const Expr& expression, const std::string& name);
   Expr evaluate_extent(const Expr& expression, const std::string& name);

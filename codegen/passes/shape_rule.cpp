@@ -51,6 +51,7 @@ std::vector<Dim> broadcast(const Kernel& kernel, const std::vector<Dim>& a, cons
 Type result_type(const Kernel& kernel, Op op, const std::vector<Expr>& operands, DType cast_to,
                  const pl::Location& location) {
   const Operation& row = operation(op);
+  if (row.group == Group::Identity) return Type::scalar(DType::Int32);
   const bool reduces = row.group == Group::RowReduce || row.group == Group::ColReduce;
   // dtypes follow the reference's own rule; shapes are symbolic here, so it sees a stand-in for each.
   std::vector<reference::TypeOf> stand_ins;

@@ -167,6 +167,8 @@ class SpecialisedForm {
     for (const Expr& operand : e.operands) {
       if (operand.op == Op::List)
         check_list(operand, operand.operands.size());
+      else if (operand.type.is_tensor())
+        static_cast<void>(check_tensor(operand));
       else
         check_operand(operand);
     }
@@ -184,6 +186,13 @@ class SpecialisedForm {
     }
   }
 
+  void check_read(const Expr& e) {
+    const Type& tile = e.operands[0].type;
+    check_operand(e.operands[0]);
+    if (!tile.is_tile() || !(e.type == Type::scalar(tile.dtype))) fail("'read' of something that is no tile");
+    check_list(e.operands[1], tile.shape.size());
+  }
+
   void check_effect(const Expr& e) {
     if (e.op == Op::Print) return check_operand(e.operands[0]);
     if (e.op == Op::Check) {
@@ -193,6 +202,7 @@ class SpecialisedForm {
       }
       return;
     }
+    if (operation(e.op).group == Group::Synchronise) return;
     if (e.op != Op::Store) fail("'" + std::string(operation(e.op).name) + "' as a statement");
     check_operand(e.operands[0]);
     const Type& tensor = check_tensor(e.operands[2]);
@@ -237,6 +247,8 @@ class SpecialisedForm {
           fail("a tile call that writes the memory it reads");
         if (s.value.type.is_tile())
           check_tile(s.value);
+        else if (s.value.op == Op::Read)
+          check_read(s.value);
         else
           check_scalar(s.value);
         defined_[index(s.variable)] = true;

@@ -87,6 +87,7 @@ class Structure {
         check_list(e.operands[1]);
         check_list(e.operands[2]);
         break;
+      case Op::Read:
       case Op::Store: check_list(e.operands[1]); break;
       default: break;
     }
@@ -95,6 +96,7 @@ class Structure {
       if (operand.op == Op::Store && e.op != Op::Store && row.group != Group::Move && e.op != Op::Slice &&
           e.op != Op::Index && e.op != Op::Conditional)
         fail("a store inside " + name);
+      if (operand.op == Op::Read) fail("a read inside " + name);
       check(operand);
       at_ = here;
     }

@@ -44,6 +44,8 @@ template <class To, class From>
 To converted(From x, CastMode mode) {
   if constexpr (std::is_same_v<To, From>)
     return x;
+  else if constexpr (pl::is_narrow_float<From>)
+    return converted<To, float>(x, mode);
   else if constexpr (std::is_same_v<To, bool>)
     return x != From{0};
   else if constexpr (std::is_integral_v<To> && std::is_floating_point_v<From>)

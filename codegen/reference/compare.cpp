@@ -65,7 +65,8 @@ void compare(Op op, std::span<const Value> operands, Value& result) {
   const DType dtype = operands[0].dtype;
   if (op == Op::IsNan || op == Op::IsInf)
     return visit_floating(dtype, [&]<class T>() {
-      map<bool, T>(result, operands[0], [&](T x) { return op == Op::IsNan ? std::isnan(x) : std::isinf(x); });
+      map<bool, T>(result, operands[0],
+                   [&](Compute<T> x) { return op == Op::IsNan ? std::isnan(x) : std::isinf(x); });
     });
   visit_any(dtype, [&]<class T>() { comparison<T>(op, operands, result); });
 }

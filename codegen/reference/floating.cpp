@@ -1,14 +1,16 @@
-// Float and double. Arithmetic is rounded once in the operands' type. Transcendentals are computed in the
+// Floating dtypes. Arithmetic is rounded once to the operands' type: half and bfloat16 compute in double. Transcendentals are computed in the
 // next wider type and rounded, so that they are right to the last bit in nearly every case.
 #include "codegen/reference/support.hpp"
 
+#include <bit>
 #include <cmath>
+#include <limits>
 
 namespace trilith::codegen::reference {
 namespace {
 
 template <class T>
-using Wider = std::conditional_t<std::is_same_v<T, float>, double, long double>;
+using Wider = std::conditional_t<std::is_same_v<T, double>, long double, double>;
 
 template <class T>
 T sign_of(T x) {
@@ -29,36 +31,52 @@ T relu(T x) {
   return maximum_of(x, T{0});
 }
 
+/// a * b + c to be rounded to T once. For half and bfloat16 the product is exact in double and the sum is rounded to
+/// odd: rounding it again then is the only rounding that counts.
+template <class T>
+Compute<T> fma_of(Compute<T> a, Compute<T> b, Compute<T> c) {
+  if constexpr (!pl::is_narrow_float<T>) {
+    return std::fma(a, b, c);
+  } else {
+    const double product = a * b, sum = product + c, back = sum - product;
+    const double lost = (product - (sum - back)) + (c - back);
+    if (!(lost < 0 || lost > 0) || (std::bit_cast<std::uint64_t>(sum) & 1) != 0) return sum;
+    return std::nextafter(sum, std::copysign(std::numeric_limits<double>::infinity(), lost));
+  }
+}
+
 template <class T>
 void exact(Op op, std::span<const Value> in, Value& out) {
+  using C = Compute<T>;
   const auto unary = [&](auto function) { map<T, T>(out, in[0], function); };
   const auto binary = [&](auto function) { map<T, T>(out, in[0], in[1], function); };
   switch (op) {
-    case Op::Neg: return unary([](T x) { return -x; });
-    case Op::Abs: return unary([](T x) { return std::fabs(x); });
-    case Op::Recip: return unary([](T x) { return T{1} / x; });
-    case Op::Sqrt: return unary([](T x) { return std::sqrt(x); });
-    case Op::Rsqrt: return unary([](T x) { return T{1} / std::sqrt(x); });
-    case Op::Square: return unary([](T x) { return x * x; });
-    case Op::Sign: return unary([](T x) { return sign_of(x); });
-    case Op::Floor: return unary([](T x) { return std::floor(x); });
-    case Op::Ceil: return unary([](T x) { return std::ceil(x); });
-    case Op::Round: return unary([](T x) { return std::round(x); });
-    case Op::Rint: return unary([](T x) { return std::nearbyint(x); });
-    case Op::Trunc: return unary([](T x) { return std::trunc(x); });
-    case Op::Relu: return unary([](T x) { return relu(x); });
-    case Op::Add: return binary([](T a, T b) { return a + b; });
-    case Op::Sub: return binary([](T a, T b) { return a - b; });
-    case Op::Mul: return binary([](T a, T b) { return a * b; });
-    case Op::Div: return binary([](T a, T b) { return a / b; });
-    case Op::Fmod: return binary([](T a, T b) { return std::fmod(a, b); });
-    case Op::Rem: return binary([](T a, T b) { return remainder(a, b); });
-    case Op::Maximum: return binary([](T a, T b) { return maximum_of(a, b); });
-    case Op::Minimum: return binary([](T a, T b) { return minimum_of(a, b); });
-    case Op::Fma: return map<T, T>(out, in[0], in[1], in[2], [](T a, T b, T c) { return std::fma(a, b, c); });
+    case Op::Neg: return unary([](C x) { return -x; });
+    case Op::Abs: return unary([](C x) { return std::fabs(x); });
+    case Op::Recip: return unary([](C x) { return C{1} / x; });
+    case Op::Sqrt: return unary([](C x) { return std::sqrt(x); });
+    case Op::Rsqrt: return unary([](C x) { return C{1} / static_cast<T>(std::sqrt(x)); });
+    case Op::Square: return unary([](C x) { return x * x; });
+    case Op::Sign: return unary([](C x) { return sign_of(x); });
+    case Op::Floor: return unary([](C x) { return std::floor(x); });
+    case Op::Ceil: return unary([](C x) { return std::ceil(x); });
+    case Op::Round: return unary([](C x) { return std::round(x); });
+    case Op::Rint: return unary([](C x) { return std::nearbyint(x); });
+    case Op::Trunc: return unary([](C x) { return std::trunc(x); });
+    case Op::Relu: return unary([](C x) { return relu(x); });
+    case Op::Add: return binary([](C a, C b) { return a + b; });
+    case Op::Sub: return binary([](C a, C b) { return a - b; });
+    case Op::Mul: return binary([](C a, C b) { return a * b; });
+    case Op::Div: return binary([](C a, C b) { return a / b; });
+    case Op::Fmod: return binary([](C a, C b) { return std::fmod(a, b); });
+    case Op::Rem: return binary([](C a, C b) { return remainder(a, b); });
+    case Op::Maximum: return binary([](C a, C b) { return maximum_of(a, b); });
+    case Op::Minimum: return binary([](C a, C b) { return minimum_of(a, b); });
+    case Op::Fma:
+      return map<T, T>(out, in[0], in[1], in[2], [](C a, C b, C c) { return fma_of<T>(a, b, c); });
     case Op::Clamp:
       return map<T, T>(out, in[0], in[1], in[2],
-                       [](T x, T low, T high) { return minimum_of(maximum_of(x, low), high); });
+                       [](C x, C low, C high) { return minimum_of(maximum_of(x, low), high); });
     default: no_such_case(op, out.dtype);
   }
 }

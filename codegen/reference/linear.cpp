@@ -70,6 +70,8 @@ void linear(const CallInputs& in, Value& result) {
   const ProductAxes axes =
       product_axes(in.op, in.attributes, in.tile(first).shape.size(), in.tile(first + 1).shape.size());
   switch (in.tile(first).dtype) {
+    case DType::Float16: return multiply<pl::half, float, double>(in, axes, result);
+    case DType::BFloat16: return multiply<pl::bfloat16, float, double>(in, axes, result);
     case DType::Float32: return multiply<float, float, double>(in, axes, result);
     case DType::Float64: return multiply<double, double, long double>(in, axes, result);
     case DType::Int8: return multiply<std::int8_t, std::int32_t, std::uint32_t>(in, axes, result);

@@ -24,7 +24,6 @@ bool holds(const Value& literal) {
 
 Value literal_as(const Value& literal, DType dtype, std::string_view operation,
                  const pl::Location& location) {
-  refuse_unbuilt(dtype, operation, location);
   if (literal.dtype == dtype) return literal;
   const bool from_float = is_floating(literal.dtype);
   if (is_integer(dtype) && from_float) refuse(literal, "floating", dtype, operation, location);

@@ -6,8 +6,7 @@
 namespace trilith::codegen::reference {
 namespace {
 
-void check_view(const TensorView& tensor, std::string_view operation, const pl::Location& location) {
-  refuse_unbuilt(tensor.dtype, operation, location);
+void check_view(const TensorView& tensor, const pl::Location& location) {
   if (tensor.extents.size() != tensor.strides.size())
     throw pl::InternalError("a tensor view with " + std::to_string(tensor.extents.size()) + " extents and " +
                                 std::to_string(tensor.strides.size()) + " strides; please report this",
@@ -69,7 +68,6 @@ void add_indivisibly(T* to, T value) {
 
 Value full(const Shape& shape, const Value& element) {
   check_shape(shape, "full", {});
-  refuse_unbuilt(element.dtype, "full", {});
   if (element.bytes.size() != size_of(element.dtype))
     throw pl::ShapeError("full: the element must be a scalar, not a tile of shape " + text_of(element.shape));
   Value result(element.dtype, shape);
@@ -80,7 +78,7 @@ Value full(const Shape& shape, const Value& element) {
 }
 
 Value load(const TensorView& tensor, const Shape& offsets, const Shape& shape, const pl::Location& location) {
-  check_view(tensor, "load", location);
+  check_view(tensor, location);
   check_region(tensor, offsets, shape, "load", location);
   Value result(tensor.dtype, shape);
   const auto* from = static_cast<const std::byte*>(tensor.data);
@@ -96,7 +94,7 @@ Value load(const TensorView& tensor, const Shape& offsets, const Shape& shape, c
 
 void store(const Value& tile, const Shape& offsets, const TensorView& tensor, const pl::Location& location,
            Atomic atomic) {
-  check_view(tensor, "store", location);
+  check_view(tensor, location);
   if (tile.is_scalar)
     throw pl::ShapeError(
         "store: a scalar is no tile; make one of the shape to be written with pl::full<T>({...}, value)",
@@ -125,7 +123,7 @@ void store(const Value& tile, const Shape& offsets, const TensorView& tensor, co
 
 TensorView slice(const TensorView& tensor, const Shape& offsets, const Shape& shape,
                  const pl::Location& location) {
-  check_view(tensor, "slice", location);
+  check_view(tensor, location);
   check_region(tensor, offsets, shape, "slice", location);
   TensorView result = tensor;
   result.extents = shape;
@@ -139,7 +137,7 @@ TensorView slice(const TensorView& tensor, const Shape& offsets, const Shape& sh
 }
 
 TensorView index(const TensorView& tensor, std::int64_t position, const pl::Location& location) {
-  check_view(tensor, "x[i]", location);
+  check_view(tensor, location);
   if (tensor.extents.empty()) throw pl::ShapeError(message::no_leading_axis, location);
   if (position < 0 || position >= tensor.extents[0])
     throw pl::ShapeError(message::leading_index(position, tensor.extents[0]), location);

@@ -1,5 +1,6 @@
 // Reductions over the last or the second last axis, in index order. Float sums and products are kept in the
 // next wider type and rounded once at the end.
+#include "codegen/reference/lines.hpp"
 #include "codegen/reference/support.hpp"
 
 #include <limits>
@@ -9,21 +10,11 @@ namespace {
 
 template <class T>
 using Accumulator =
-    std::conditional_t<std::is_same_v<T, float>, double,
+    std::conditional_t<std::is_same_v<T, float> || pl::is_narrow_float<T>, double,
                        std::conditional_t<std::is_same_v<T, double>, long double, std::uint64_t>>;
 
-/// Which elements make one result: `outer` × `inner` results, each of `extent` elements `inner` apart.
-struct Lines {
-  std::int64_t outer = 1, extent = 1, inner = 1;
-
-  Lines(const Shape& shape, std::size_t axis) : extent(shape[axis]) {
-    for (std::size_t i = 0; i < axis; ++i) outer *= shape[i];
-    for (std::size_t i = axis + 1; i < shape.size(); ++i) inner *= shape[i];
-  }
-};
-
 template <class T, class Function>
-void for_each_line(const Lines& lines, const Value& in, Value& out, const Function& function) {
+void reduce_lines(const Lines& lines, const Value& in, Value& out, const Function& function) {
   const T* data = in.data<T>();
   T* result = out.data<T>();
   for (std::int64_t i = 0; i < lines.outer; ++i)
@@ -35,12 +26,12 @@ void for_each_line(const Lines& lines, const Value& in, Value& out, const Functi
 
 template <class T>
 constexpr T lowest() {
-  if constexpr (std::is_floating_point_v<T>) return -std::numeric_limits<T>::infinity();
+  if constexpr (is_floating(dtype_of<T>)) return -std::numeric_limits<T>::infinity();
   return std::numeric_limits<T>::lowest();
 }
 template <class T>
 constexpr T highest() {
-  if constexpr (std::is_floating_point_v<T>) return std::numeric_limits<T>::infinity();
+  if constexpr (is_floating(dtype_of<T>)) return std::numeric_limits<T>::infinity();
   return std::numeric_limits<T>::max();
 }
 
@@ -65,8 +56,9 @@ Kind kind_of(Op op) {
 template <class T>
 void reduce_as(Kind kind, const Lines& lines, const Value& in, Value& out) {
   using A = Accumulator<T>;
+  using C = Compute<T>;
   const auto fold = [&](auto first, const auto& combine) {
-    for_each_line<T>(lines, in, out, [&](const T* line) {
+    reduce_lines<T>(lines, in, out, [&](const T* line) {
       auto total = first;
       for (std::int64_t j = 0; j < lines.extent; ++j) total = combine(total, line[j * lines.inner]);
       return total;
@@ -76,11 +68,11 @@ void reduce_as(Kind kind, const Lines& lines, const Value& in, Value& out) {
   switch (kind) {
     case Kind::Sum: return fold(A{0}, add);
     case Kind::Prod: return fold(A{1}, [](A total, T x) { return total * static_cast<A>(x); });
-    case Kind::Max: return fold(lowest<T>(), [](T total, T x) { return maximum_of(total, x); });
-    case Kind::Min: return fold(highest<T>(), [](T total, T x) { return minimum_of(total, x); });
+    case Kind::Max: return fold(C{lowest<T>()}, [](C total, C x) { return maximum_of(total, x); });
+    case Kind::Min: return fold(C{highest<T>()}, [](C total, C x) { return minimum_of(total, x); });
     case Kind::Mean:
-      if constexpr (std::is_floating_point_v<T>)
-        for_each_line<T>(lines, in, out, [&](const T* line) {
+      if constexpr (is_floating(dtype_of<T>))
+        reduce_lines<T>(lines, in, out, [&](const T* line) {
           A total = 0;
           for (std::int64_t j = 0; j < lines.extent; ++j) total = add(total, line[j * lines.inner]);
           return total / static_cast<A>(lines.extent);

@@ -10,8 +10,6 @@
 
 namespace trilith::codegen::reference {
 
-/// Throws DtypeError for half and bfloat16: they have no C++ type here yet.
-void refuse_unbuilt(DType dtype, std::string_view operation, const pl::Location& location);
 /// "[8, 4]"
 [[nodiscard]] std::string text_of(const Shape& shape);
 /// Throws ShapeError for a negative extent, a rank above 8, or more elements than memory can have.
@@ -34,6 +32,8 @@ auto visit_integer(DType dtype, const Function& function) {
 }
 template <class Function>
 auto visit_floating(DType dtype, const Function& function) {
+  if (dtype == DType::Float16) return function.template operator()<pl::half>();
+  if (dtype == DType::BFloat16) return function.template operator()<pl::bfloat16>();
   if (dtype == DType::Float32) return function.template operator()<float>();
   return function.template operator()<double>();
 }
@@ -103,6 +103,11 @@ void map(Value& result, const Value& a, const Value& b, const Value& c, const Fu
             out[i] = static_cast<R>(function(x[at[0]], y[at[1]], z[at[2]]));
           });
 }
+
+/// The type that exact operations on T compute in: half and bfloat16 in double, whose result is rounded to them
+/// once, since it has more than twice their digits.
+template <class T>
+using Compute = std::conditional_t<pl::is_narrow_float<T>, double, T>;
 
 /// Integer arithmetic in 64 unsigned bits: wraps without undefined behaviour, also where narrow operands
 /// would be promoted to a signed int.

@@ -14,7 +14,9 @@ std::string element(const Value& value, std::int64_t index) {
   if (value.dtype == DType::Bool) return value.get<bool>(index) ? "true" : "false";
   return visit_numeric(value.dtype, [&]<class T>() {
     char text[64];
-    return std::string(text, std::to_chars(text, text + sizeof text, value.get<T>(index)).ptr);
+    using Printed = std::conditional_t<pl::is_narrow_float<T>, float, T>;
+    const Printed printed = value.get<T>(index);
+    return std::string(text, std::to_chars(text, text + sizeof text, printed).ptr);
   });
 }
 
@@ -32,7 +34,6 @@ std::string row_prefix(const Shape& shape, std::int64_t row) {
 }  // namespace
 
 std::string to_text(const Value& value) {
-  refuse_unbuilt(value.dtype, "print", {});
   std::string text(name_of(value.dtype));
   if (value.is_scalar) return text + " " + element(value, 0);
   text = "tile<" + text + ">" + text_of(value.shape);

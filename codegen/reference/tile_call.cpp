@@ -14,14 +14,16 @@ Expr as_expression(const CallOperand& operand) {
     for (const std::int64_t item : *list) items.push_back(passes::int64_constant(item));
     return passes::list_expression(std::move(items), {});
   }
-  const auto& value = std::get<Value>(operand);
-  if (value.is_scalar) return passes::constant_expression(passes::constant_of(value));
-  Expr tile;
-  tile.op = Op::Variable;
+  const auto* view = std::get_if<TensorView>(&operand);
+  const auto* value = std::get_if<Value>(&operand);
+  if (value != nullptr && value->is_scalar) return passes::constant_expression(passes::constant_of(*value));
+  Expr use;
+  use.op = Op::Variable;
   std::vector<Dim> shape;
-  for (const std::int64_t extent : value.shape) shape.push_back({extent});
-  tile.type = Type::tile(value.dtype, std::move(shape));
-  return tile;
+  for (const std::int64_t extent : view != nullptr ? view->extents : value->shape) shape.push_back({extent});
+  use.type = Type::tile(view != nullptr ? view->dtype : value->dtype, std::move(shape));
+  if (view != nullptr) use.type.kind = TypeKind::Tensor;
+  return use;
 }
 
 void define(const CallInputs& in, Value& result) {
@@ -43,6 +45,10 @@ void define(const CallInputs& in, Value& result) {
     case Op::Arange: return arange(in, result);
     case Op::Tri: return tri(in, result);
     case Op::Random: return random(in, result);
+    default: break;
+  }
+  switch (operation(in.op).group) {
+    case Group::Index: return index_call(in, result);
     default: no_such_case(in.op, result.dtype);
   }
 }
@@ -62,7 +68,7 @@ Value tile_call(Op op, std::span<const CallOperand> operands, const Attributes& 
   for (const Expr& extent : type.shape) shape.push_back(extent.value.as_int64());
   check_shape(shape, operation(op).name, location);
   Value result(type.dtype, std::move(shape));
-  define({op, operands, attributes}, result);
+  define({op, operands, attributes, location}, result);
   return result;
 }
 

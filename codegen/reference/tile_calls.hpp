@@ -10,9 +10,11 @@ struct CallInputs {
   Op op;
   std::span<const CallOperand> operands;
   const Attributes& attributes;
+  const pl::Location& location;
 
   [[nodiscard]] const Value& tile(std::size_t i) const { return std::get<Value>(operands[i]); }
   [[nodiscard]] const Value& scalar(std::size_t i) const { return std::get<Value>(operands[i]); }
+  [[nodiscard]] const TensorView& tensor(std::size_t i) const { return std::get<TensorView>(operands[i]); }
   [[nodiscard]] const Shape& list(std::size_t i) const { return std::get<Shape>(operands[i]); }
   /// attributes.axis of operand 0, counted from 0.
   [[nodiscard]] std::size_t axis(std::int64_t given) const {
@@ -62,5 +64,7 @@ void expand(const CallInputs& in, Value& result);
 void arange(const CallInputs& in, Value& result);
 void tri(const CallInputs& in, Value& result);
 void random(const CallInputs& in, Value& result);
+// index.cpp
+void index_call(const CallInputs& in, Value& result);
 
 }  // namespace trilith::codegen::reference

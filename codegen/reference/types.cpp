@@ -7,16 +7,17 @@
 namespace trilith::codegen::reference {
 namespace {
 
-/// "int32, int64, float, double": the dtypes that can be had today.
-std::string accepted_dtypes(DTypes rule) {
-  std::string text;
-  for (int i = 0; i < dtype_count; ++i) {
-    const auto dtype = static_cast<DType>(i);
-    if (!is_built(dtype) || !accepts(rule, dtype)) continue;
-    if (!text.empty()) text += ", ";
-    text += name_of(dtype);
+std::string_view accepted_dtypes(DTypes rule) {
+  switch (rule) {
+    case DTypes::Any: return "every dtype";
+    case DTypes::Numeric: return "integers and floats";
+    case DTypes::Floating: return "floats";
+    case DTypes::Integer: return "integers";
+    case DTypes::Boolean: return "bool";
+    case DTypes::IntegerOrBoolean: return "bool and integers";
+    case DTypes::Product: return "floats and int8";
   }
-  return text;
+  return {};
 }
 
 /// The dtype a user most likely wants to cast to.
@@ -35,7 +36,6 @@ void check_dtypes(const Operation& row, std::span<const TypeOf> operands, const 
     throw pl::DtypeError("where: the condition is " + std::string(name_of(operands[0].dtype)) +
                              " and must be bool; write a comparison, such as x != 0",
                          location);
-  for (const TypeOf& operand : operands) refuse_unbuilt(operand.dtype, row.name, location);
   for (std::size_t i = first + 1; i < operands.size(); ++i)
     if (operands[i].dtype != operands[first].dtype)
       throw pl::DtypeError(std::string(row.name) + ": the operands are " +
@@ -45,9 +45,9 @@ void check_dtypes(const Operation& row, std::span<const TypeOf> operands, const 
                                std::string(cpp_name_of(operands[first].dtype)) + ">(...)",
                            location);
   if (first < operands.size() && !accepts(row.dtypes, operands[first].dtype))
-    throw pl::DtypeError(std::string(row.name) + " takes " + accepted_dtypes(row.dtypes) + ", not " +
-                             std::string(name_of(operands[first].dtype)) + "; convert with pl::cast<" +
-                             std::string(suggested_dtype(row.dtypes)) + ">(...)",
+    throw pl::DtypeError(std::string(row.name) + " takes " + std::string(accepted_dtypes(row.dtypes)) +
+                             ", not " + std::string(name_of(operands[first].dtype)) +
+                             "; convert with pl::cast<" + std::string(suggested_dtype(row.dtypes)) + ">(...)",
                          location);
 }
 
@@ -69,13 +69,6 @@ std::string text_of(const Shape& shape) {
   std::string text = "[";
   for (std::size_t i = 0; i < shape.size(); ++i) text += (i == 0 ? "" : ", ") + std::to_string(shape[i]);
   return text + "]";
-}
-
-void refuse_unbuilt(DType dtype, std::string_view operation, const pl::Location& location) {
-  if (dtype == DType::Float16 || dtype == DType::BFloat16)
-    throw pl::DtypeError(
-        std::string(operation) + ": dtype " + std::string(name_of(dtype)) + " is not built yet; use float",
-        location);
 }
 
 void check_shape(const Shape& shape, std::string_view operation, const pl::Location& location) {
@@ -120,6 +113,7 @@ TypeOf result_type(Op op, std::span<const TypeOf> operands, DType result_dtype,
   const Operation& row = operation(op);
   if (row.group == Group::Structure || row.group == Group::Create || row.group == Group::Move ||
       row.group == Group::Debug || is_tile_call(row.group) || row.group == Group::Reduce ||
+      row.group == Group::Identity || row.group == Group::Synchronise ||
       operands.size() != static_cast<std::size_t>(row.arity))
     throw pl::InternalError("'" + std::string(row.name) + "' with " + std::to_string(operands.size()) +
                                 " operands has no result type; please report this",
@@ -129,10 +123,7 @@ TypeOf result_type(Op op, std::span<const TypeOf> operands, DType result_dtype,
     return {operands[0].dtype, false, reduced(row, operands[0], location)};
   TypeOf result{operands[op == Op::Where ? 1 : 0].dtype, true, {}};
   if (row.group == Group::Compare) result.dtype = DType::Bool;
-  if (op == Op::Cast) {
-    refuse_unbuilt(result_dtype, row.name, location);
-    result.dtype = result_dtype;
-  }
+  if (op == Op::Cast) result.dtype = result_dtype;
   for (const TypeOf& operand : operands) {
     result.is_scalar = result.is_scalar && operand.is_scalar;
     result.shape = broadcast(result.shape, operand.shape, row.name, location);

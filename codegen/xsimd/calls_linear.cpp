@@ -43,6 +43,7 @@ void write_linear(TileCall& call) {
   const Op op = call.call().op;
   const std::size_t first = op == Op::MatmulAcc ? 1 : 0;
   const std::vector<Dim>&a = call.type(first).shape, &b = call.type(first + 1).shape;
+  if (is_narrow_float(call.type(first).dtype)) c.headers.insert("matmul_half.hpp");
   const ProductAxes axes = product_axes(op, call.attributes(), a.size(), b.size());
   const std::vector<Dim>& result = call.type().shape;
   const Product m = c.product(extent_of(a, axes.m)), n = c.product(extent_of(b, axes.n));

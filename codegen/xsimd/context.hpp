@@ -112,6 +112,9 @@ struct Context {
   /// Length of a product and of the store behind it that it can write straight to its tensor; 0: none.
   std::size_t product_and_store(std::span<const Statement> list);
   void scalar_assign(const Statement& statement);
+  // calls_index.cpp: one element of a tile. The text of its number, once its offsets are checked.
+  void read(const Statement& statement);
+  std::string element(const Statement& statement, const Type& tile, const Expr& offsets);
   void comment(const Statement& statement);
   void find_shapes();
   [[nodiscard]] bool is_extent_of_a_shape(VariableId variable) const { return in_shapes[variable]; }
@@ -138,12 +141,12 @@ struct Context {
 [[nodiscard]] std::string quoted(std::string_view text);
 [[nodiscard]] inline std::string type_name(DType dtype) { return std::string(cpp_name_of(dtype)); }
 
+/// Bytes of one element in a register: half and bfloat16 are floats there.
+[[nodiscard]] inline std::int64_t lane_size(DType dtype) {
+  return is_narrow_float(dtype) ? 4 : static_cast<std::int64_t>(size_of(dtype));
+}
 /// Lanes of a vector register of 16 to 64 bytes.
-[[nodiscard]] inline std::int64_t fewest_lanes(DType dtype) {
-  return 16 / static_cast<std::int64_t>(size_of(dtype));
-}
-[[nodiscard]] inline std::int64_t most_lanes(DType dtype) {
-  return 64 / static_cast<std::int64_t>(size_of(dtype));
-}
+[[nodiscard]] inline std::int64_t fewest_lanes(DType dtype) { return 16 / lane_size(dtype); }
+[[nodiscard]] inline std::int64_t most_lanes(DType dtype) { return 64 / lane_size(dtype); }
 
 }  // namespace trilith::codegen::xsimd

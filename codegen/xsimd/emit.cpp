@@ -1,5 +1,7 @@
 #include "codegen/xsimd/emit.hpp"
 
+#include <algorithm>
+
 #include "codegen/error.hpp"
 #include "codegen/xsimd/context.hpp"
 
@@ -83,6 +85,26 @@ void append(Writer& out, std::string_view text) {
   }
 }
 
+bool has_narrow_floats(const Expr& expression) {
+  return is_narrow_float(expression.type.dtype) ||
+         std::ranges::any_of(expression.operands,
+                             [](const Expr& operand) { return has_narrow_floats(operand); });
+}
+
+bool has_narrow_floats(const std::vector<Statement>& list) {
+  return std::ranges::any_of(list, [](const Statement& statement) {
+    return has_narrow_floats(statement.value) || has_narrow_floats(statement.body) ||
+           has_narrow_floats(statement.else_body) || has_narrow_floats(statement.step_body);
+  });
+}
+
+/// Half or bfloat16 anywhere: of what only such kernels need the others are not to pay for.
+bool has_narrow_floats(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.variables,
+                             [](const Variable& variable) { return is_narrow_float(variable.type.dtype); }) ||
+         has_narrow_floats(kernel.body);
+}
+
 }  // namespace
 
 Emitted emit(const Kernel& specialised, const Signature& signature) {
@@ -100,6 +122,8 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
   out.line("// Kernel " + (specialised.name.empty() ? "(unnamed)" : specialised.name) + ", " +
            context.place(specialised.location) + ". Emitted by Trilith for the CPU simulator.");
   out.line("#include \"trilith/device.hpp\"");
+  // Before the others: their templates meet these types complete.
+  if (has_narrow_floats(specialised)) out.line("#include \"trilith/half.hpp\"");
   for (const std::string& header : context.headers) out.line("#include \"trilith/" + header + "\"");
   out.line("");
   out.line("namespace device = trilith::device;");

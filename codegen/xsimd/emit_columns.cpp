@@ -24,8 +24,8 @@ void NestEmitter::column_nest() {
   const std::int64_t room = blocked ? block_columns : (inner_.factor + most - 1) / most * most;
   for (const ValueId id : rows.reductions) {
     accumulators_[id] = c_.names.fresh(name_of(id) + "_columns");
-    c_.out.line("alignas(64) " + type_name(value(id).dtype) + " " + accumulators_[id] + "[" +
-                std::to_string(std::max<std::int64_t>(room, 1)) + "];");
+    c_.out.line("alignas(64) " + type_name(reduction_of(*value(id).expr).accumulator) + " " +
+                accumulators_[id] + "[" + std::to_string(std::max<std::int64_t>(room, 1)) + "];");
   }
   open_loops();
   std::string columns = inner_.text();
@@ -46,9 +46,11 @@ void NestEmitter::column_nest() {
 void NestEmitter::column_body(const std::string& columns) {
   const Stage& stage = nest_.stages[0];
   c_.out.open("for (std::int64_t j = 0; j < " + columns + "; j += W) {");
-  for (const ValueId id : stage.reductions)
+  for (const ValueId id : stage.reductions) {
+    const Reduction reduction = reduction_of(*value(id).expr);
     c_.out.line("device::store(" + accumulators_.at(id) + " + j, " +
-                splat(value(id).dtype, literal(reduction_of(*value(id).expr).neutral)) + ");");
+                splat(reduction.accumulator, literal(reduction.neutral)) + ");");
+  }
   c_.out.close();
   const Product rows = c_.product(nest_.rows);
   const bool several = stage.row_values.empty() && !rows.is(1);
@@ -103,16 +105,20 @@ void NestEmitter::column_loop(const std::string& columns, const Stage& stage, bo
     if (end)
       for (const ValueId id : nest_.stages[0].reductions) vector_value(id, place);
     for (const ValueId id : stage.reductions)
-      c_.out.line("auto " + total(id) + " = device::load<" + type_name(value(id).dtype) + ", W>(" +
-                  accumulators_.at(id) + " + j);");
+      c_.out.line("auto " + total(id) + " = device::load<" +
+                  type_name(reduction_of(*value(id).expr).accumulator) + ", W>(" + accumulators_.at(id) +
+                  " + j);");
     if (!row_count_.empty()) {
       if (!is_cheap(stage)) c_.out.line("#pragma clang loop unroll(disable)");
       c_.out.open("for (std::int64_t u = 0; u < " + row_count_ + "; ++u) {");
     }
     for (const ValueId id : stage.values) vector_value(id, place);
-    for (const ValueId id : stage.reductions)
-      c_.out.line(total(id) + " = device::" + reduction_of(*value(id).expr).combine + "(" + total(id) + ", " +
-                  vector_operand(value(id).operands[0]) + ");");
+    for (const ValueId id : stage.reductions) {
+      const Reduction reduction = reduction_of(*value(id).expr);
+      c_.out.line(total(id) + " = device::" + reduction.combine + "(" + total(id) + ", " +
+                  converted(vector_operand(value(id).operands[0]), value(id).dtype, reduction.accumulator) +
+                  ");");
+    }
     for (const Root& root : stage.roots) vector_root(root, place);
     if (!row_count_.empty()) c_.out.close();
     for (const ValueId id : stage.reductions)

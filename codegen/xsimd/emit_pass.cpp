@@ -4,7 +4,6 @@
 #include "codegen/xsimd/nest.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace trilith::codegen::xsimd {
 
@@ -17,51 +16,31 @@ using fuse::ValueKind;
 
 namespace {
 
-Constant lowest(DType dtype) {
-  switch (dtype) {
-    case DType::Float32: return Constant::of(-std::numeric_limits<float>::infinity());
-    case DType::Float64: return Constant::of(-std::numeric_limits<double>::infinity());
-    case DType::Int32: return Constant::of(std::numeric_limits<std::int32_t>::min());
-    default: return Constant::of(std::numeric_limits<std::int64_t>::min());
-  }
-}
-Constant highest(DType dtype) {
-  switch (dtype) {
-    case DType::Float32: return Constant::of(std::numeric_limits<float>::infinity());
-    case DType::Float64: return Constant::of(std::numeric_limits<double>::infinity());
-    case DType::Int32: return Constant::of(std::numeric_limits<std::int32_t>::max());
-    default: return Constant::of(std::numeric_limits<std::int64_t>::max());
-  }
-}
-Constant number(DType dtype, int value) {
-  switch (dtype) {
-    case DType::Float32: return Constant::of(static_cast<float>(value));
-    case DType::Float64: return Constant::of(static_cast<double>(value));
-    case DType::Int32: return Constant::of(static_cast<std::int32_t>(value));
-    default: return Constant::of(static_cast<std::int64_t>(value));
-  }
-}
-
 /// Bodies above this keep the core busy without help; below, loads want several vectors in flight.
 constexpr int cheap_body = 12;
 
 }  // namespace
 
 Reduction reduction_of(const Expr& expression) {
-  const DType dtype = expression.type.dtype;
+  const DType dtype = expression.type.dtype, sum = is_narrow_float(dtype) ? DType::Float32 : dtype;
+  const auto number = [&](std::int64_t value) { return Constant::of(sum, value); };
   switch (expression.op) {
     case Op::RowSum:
-    case Op::ColSum: return {"add", "reduce_add", number(dtype, 0), false};
+    case Op::ColSum: return {"add", "reduce_add", sum, number(0), false};
     case Op::RowMean:
-    case Op::ColMean: return {"add", "reduce_add", number(dtype, 0), true};
+    case Op::ColMean: return {"add", "reduce_add", sum, number(0), true};
     case Op::RowProd:
-    case Op::ColProd: return {"mul", "reduce_mul", number(dtype, 1), false};
+    case Op::ColProd: return {"mul", "reduce_mul", sum, number(1), false};
     case Op::RowMax:
-    case Op::ColMax: return {"maximum", "reduce_max", lowest(dtype), false};
+    case Op::ColMax: return {"maximum", "reduce_max", dtype, Constant::lowest(dtype), false};
     case Op::RowMin:
-    case Op::ColMin: return {"minimum", "reduce_min", highest(dtype), false};
+    case Op::ColMin: return {"minimum", "reduce_min", dtype, Constant::highest(dtype), false};
     default: throw pl::InternalError("emitter: no lowering of " + std::string(operation(expression.op).name));
   }
+}
+
+std::string converted(std::string text, DType from, DType to) {
+  return from == to ? text : "device::cast<" + type_name(to) + ">(" + text + ")";
 }
 
 std::string NestEmitter::splat(DType dtype, const std::string& scalar) const {
@@ -111,10 +90,13 @@ void NestEmitter::vector_value(ValueId id, const Place& place) {
   } else if (of.kind == ValueKind::Full) {
     text = splat(of.dtype, c_.scalar(*of.operands[0].scalar));
   } else if (of.kind == ValueKind::ColReduce) {
-    text = "device::load<" + type + ", W>(" + accumulators_.at(id) + " + " + place.at + ")";
-    if (reduction_of(*of.expr).mean)
+    const Reduction reduction = reduction_of(*of.expr);
+    const std::string kept = type_name(reduction.accumulator);
+    text = "device::load<" + kept + ", W>(" + accumulators_.at(id) + " + " + place.at + ")";
+    if (reduction.mean)
       text = "device::div(" + text + ", " +
-             splat(of.dtype, "static_cast<" + type + ">(" + c_.dim(nest_.rows) + ")") + ")";
+             splat(reduction.accumulator, "static_cast<" + kept + ">(" + c_.dim(nest_.rows) + ")") + ")";
+    text = converted(std::move(text), reduction.accumulator, of.dtype);
   } else {
     std::vector<std::string> operands;
     for (const Operand& operand : of.operands) operands.push_back(vector_operand(operand));
@@ -124,7 +106,8 @@ void NestEmitter::vector_value(ValueId id, const Place& place) {
 }
 
 bool NestEmitter::adds(const Root& root) {
-  if (root.kind != fuse::RootKind::Store || root.statement->value.attributes.atomic != Atomic::Add) return false;
+  if (root.kind != fuse::RootKind::Store || root.statement->value.attributes.atomic != Atomic::Add)
+    return false;
   c_.headers.insert("atomic.hpp");
   return true;
 }
@@ -155,7 +138,7 @@ void NestEmitter::accumulate(ValueId id, const Place& place) {
   const Reduction reduction = reduction_of(*value(id).expr);
   const Operand& operand = value(id).operands[0];
   const std::string accumulator = accumulators_.at(id) + place.accumulator;
-  std::string text = vector_operand(operand);
+  std::string text = converted(vector_operand(operand), value(id).dtype, reduction.accumulator);
   if (!place.count.empty())
     text =
         "device::where(device::first_lanes<W>(" + place.count + "), " + text + ", " + neutrals_.at(id) + ")";
@@ -175,22 +158,23 @@ void NestEmitter::accumulators(const Stage& stage, int count) {
   for (const ValueId id : stage.reductions) {
     const std::string name = accumulators_[id] = c_.names.fresh(name_of(id) + "_lanes");
     const std::string neutral = neutrals_[id] = c_.names.fresh(name_of(id) + "_start");
-    c_.out.line("const auto " + neutral + " = " +
-                splat(value(id).dtype, literal(reduction_of(*value(id).expr).neutral)) + ";");
+    const Reduction reduction = reduction_of(*value(id).expr);
+    c_.out.line("const auto " + neutral + " = " + splat(reduction.accumulator, literal(reduction.neutral)) +
+                ";");
     if (count == 1) {
       c_.out.line("auto " + name + " = " + neutral + ";");
       continue;
     }
     std::string all = neutral;
     for (int i = 1; i < count; ++i) all += ", " + neutral;
-    c_.out.line("device::Vec<" + type_name(value(id).dtype) + ", W> " + name + "[] = {" + all + "};");
+    c_.out.line("device::Vec<" + type_name(reduction.accumulator) + ", W> " + name + "[] = {" + all + "};");
   }
 }
 
 void NestEmitter::finish_reductions(const Stage& stage, int count) {
   for (const ValueId id : stage.reductions) {
     const Reduction reduction = reduction_of(*value(id).expr);
-    const std::string type = type_name(value(id).dtype),
+    const std::string kept = type_name(reduction.accumulator),
                       combine = std::string("device::") + reduction.combine;
     std::string total = accumulators_.at(id);
     if (count == 2) total = combine + "(" + total + "[0], " + total + "[1])";
@@ -198,8 +182,9 @@ void NestEmitter::finish_reductions(const Stage& stage, int count) {
       total = combine + "(" + combine + "(" + total + "[0], " + total + "[1]), " + combine + "(" + total +
               "[2], " + total + "[3]))";
     std::string text = std::string("device::") + reduction.across + "(" + total + ")";
-    if (reduction.mean) text = "device::div(" + text + ", static_cast<" + type + ">(" + inner_.text() + "))";
-    c_.out.line("const " + type + " " + name_of(id) + " = " + text + ";");
+    if (reduction.mean) text = "device::div(" + text + ", static_cast<" + kept + ">(" + inner_.text() + "))";
+    text = converted(std::move(text), reduction.accumulator, value(id).dtype);
+    c_.out.line("const " + type_name(value(id).dtype) + " " + name_of(id) + " = " + text + ";");
   }
 }
 

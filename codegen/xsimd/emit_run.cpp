@@ -51,7 +51,9 @@ void Context::run(std::span<const Statement> run) {
   }
   for (const Statement& statement : run) comment(statement);
   for (const Statement& statement : run)
-    if (!fuse::is_tile_assign(kernel, statement) && !fuse::is_store(statement)) scalar_assign(statement);
+    if (!fuse::is_tile_assign(kernel, statement) && !fuse::is_store(statement) &&
+        !fuse::is_barrier(statement))
+      scalar_assign(statement);
   for (const Statement& statement : run)
     if (fuse::is_tile_assign(kernel, statement) || fuse::is_store(statement)) {
       check(statement);

@@ -43,6 +43,12 @@ std::string literal(const Constant& constant) {
     case DType::Bool: return constant.bits != 0 ? "true" : "false";
     case DType::Float32: return floating<float>(static_cast<std::uint32_t>(constant.bits), "float", "f");
     case DType::Float64: return floating<double>(constant.bits, "double", "");
+    case DType::Float16:
+    case DType::BFloat16: {
+      const auto value = static_cast<float>(constant.as_double());
+      return type_name(constant.dtype) + "(" +
+             floating<float>(std::bit_cast<std::uint32_t>(value), "float", "f") + ")";
+    }
     case DType::Int32: {
       const auto value = static_cast<std::int32_t>(constant.as_int64());
       if (value == std::numeric_limits<std::int32_t>::min()) return "(-2147483647 - 1)";
@@ -52,9 +58,8 @@ std::string literal(const Constant& constant) {
       if (constant.as_int64() == std::numeric_limits<std::int64_t>::min())
         return "(std::int64_t{-9223372036854775807} - 1)";
       return "std::int64_t{" + std::to_string(constant.as_int64()) + "}";
-    default:
-      throw pl::DtypeError("the simulator has no values of dtype " + std::string(name_of(constant.dtype)) +
-                           " yet; use float, double, int32, int64 or bool");
+    case DType::UInt64: return "std::uint64_t{" + std::to_string(constant.bits) + "u}";
+    default: return type_name(constant.dtype) + "{" + std::to_string(constant.as_int64()) + "}";
   }
 }
 
@@ -95,6 +100,9 @@ std::string Context::scalar(const Expr& expression) {
     case Op::Conditional:
       return "(" + scalar(expression.operands[0]) + " ? " + scalar(expression.operands[1]) + " : " +
              scalar(expression.operands[2]) + ")";
+    case Op::BlockIdx: return "static_cast<std::int32_t>(args->block_index)";
+    case Op::BlockNum: return "static_cast<std::int32_t>(args->block_count)";
+    case Op::SubblockIdx: return "0";
     default: break;
   }
   switch (operation(expression.op).group) {

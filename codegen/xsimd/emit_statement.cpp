@@ -48,7 +48,9 @@ void Context::declare(VariableId variable) {
   declared[variable] = true;
   const DType dtype = kernel.variables[variable].type.dtype;
   declarations.push_back(type_name(dtype) + " " + variables[variable] +
-                         (dtype == DType::Bool ? " = false;" : " = 0;"));
+                         (is_narrow_float(dtype) ? "{};"
+                          : dtype == DType::Bool ? " = false;"
+                                                 : " = 0;"));
 }
 
 void Context::scalar_assign(const Statement& statement) {
@@ -100,9 +102,11 @@ void Context::statement(const Statement& statement) {
   switch (statement.kind) {
     case StatementKind::Assign:
       if (is_tile_call(statement.value.op)) return tile_call(statement);
+      if (statement.value.op == Op::Read) return read(statement);
       comment(statement);
       return scalar_assign(statement);
     case StatementKind::Evaluate:
+      if (fuse::is_barrier(statement)) return comment(statement);
       if (statement.value.op == Op::Check) {
         out.line("// " + place(statement.location));
         const std::string position = index(statement.value.operands[0]),

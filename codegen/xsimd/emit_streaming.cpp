@@ -37,9 +37,9 @@ const Root* NestEmitter::streamed_root(const Stage& stage) const {
     const VariableId tensor = root.statement->value.operands[2].variable;
     const Product elements = c_.count(c_.kernel.variables[tensor].type.shape);
     const auto size = static_cast<std::int64_t>(size_of(stream.dtype));
-    if (stream.dtype == DType::Bool || !stream.inner.is(1) || !elements.is_constant() ||
-        !inner_.is_constant() || elements.factor * size < streaming_bytes || inner_.factor < shortest_row ||
-        is_loaded(c_.kernel.body, tensor))
+    if (stream.dtype == DType::Bool || is_narrow_float(stream.dtype) || !stream.inner.is(1) ||
+        !elements.is_constant() || !inner_.is_constant() || elements.factor * size < streaming_bytes ||
+        inner_.factor < shortest_row || is_loaded(c_.kernel.body, tensor))
       continue;
     return &root;
   }

@@ -124,7 +124,14 @@ constexpr std::string_view reserved[] = {"alignas",
                                          "i4",
                                          "i5",
                                          "i6",
-                                         "i7"};
+                                         "i7",
+                                         "bad",
+                                         "edge",
+                                         "extents",
+                                         "gathered",
+                                         "length",
+                                         "product",
+                                         "strides"};
 
 }  // namespace
 

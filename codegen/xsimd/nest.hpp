@@ -107,9 +107,12 @@ class NestEmitter {
 struct Reduction {
   const char* combine;
   const char* across;
+  DType accumulator;  ///< what it is kept in: sums and products of half and bfloat16 in float
   Constant neutral;
   bool mean;
 };
 [[nodiscard]] Reduction reduction_of(const Expr& expression);
+/// The text of a value of one dtype as one of another.
+[[nodiscard]] std::string converted(std::string text, DType from, DType to);
 
 }  // namespace trilith::codegen::xsimd

@@ -99,7 +99,7 @@ void NestEmitter::collect_streams() {
   bool first = true;
   const auto consider = [&](DType dtype) {
     if (dtype == DType::Bool) return;
-    if (first || size_of(dtype) < size_of(narrowest_)) narrowest_ = dtype;
+    if (first || lane_size(dtype) < lane_size(narrowest_)) narrowest_ = dtype;
     first = false;
   };
   for (const Stage& stage : nest_.stages) {

@@ -24,6 +24,20 @@ constexpr TileCallLowering lowerings[] = {
     {Op::Arange, "generate.hpp", write_arange},
     {Op::Tri, "generate.hpp", write_tri},
     {Op::Random, "random.hpp", write_random},
+    {Op::RowArgmax, "index.hpp", write_argument},
+    {Op::RowArgmin, "index.hpp", write_argument},
+    {Op::ColArgmax, "index.hpp", write_argument},
+    {Op::ColArgmin, "index.hpp", write_argument},
+    {Op::Cumsum, "index.hpp", write_cumsum},
+    {Op::Gather, "index.hpp", write_gather},
+    {Op::GatherRow, "index.hpp", write_gather_row},
+    {Op::LoadRow, "index.hpp", write_load_row},
+    {Op::PagedGather, "index.hpp", write_paged_gather},
+    {Op::Scatter, "index.hpp", write_scatter},
+    {Op::ScatterAdd, "index.hpp", write_scatter},
+    {Op::SortIndices, "sort.hpp", write_order},
+    {Op::TopkIndices, "sort.hpp", write_order},
+    {Op::Write, "index.hpp", write_element},
 };
 
 void run_time_checks(Context& context, const Statement& statement) {

@@ -56,6 +56,7 @@ class TileCall {
   void write(const std::string& name, const std::string& template_arguments,
              const std::vector<std::string>& arguments);
   [[nodiscard]] Context& context() { return c_; }
+  [[nodiscard]] const Statement& statement() const { return statement_; }
 
  private:
   Context& c_;
@@ -83,5 +84,15 @@ void write_expand(TileCall& call);
 void write_arange(TileCall& call);
 void write_tri(TileCall& call);
 void write_random(TileCall& call);
+// calls_index.cpp
+void write_argument(TileCall& call);
+void write_cumsum(TileCall& call);
+void write_gather(TileCall& call);
+void write_gather_row(TileCall& call);
+void write_load_row(TileCall& call);
+void write_paged_gather(TileCall& call);
+void write_scatter(TileCall& call);
+void write_order(TileCall& call);
+void write_element(TileCall& call);
 
 }  // namespace trilith::codegen::xsimd

@@ -92,11 +92,7 @@ codegen::Expr Walker::unary(const clang::UnaryOperator* op) {
       const std::vector<Place> to = places(inner);
       Expr before = to.empty() ? expression(inner) : read(to, where);
       if (op->isPostfix()) before = snapshot(std::move(before), "before", where);
-      Expr one = convert(int64(1, where), *dtype, where);
-      if (one.type.dtype != *dtype) {
-        one.value = *dtype == DType::Float32 ? codegen::Constant::of(1.0f) : codegen::Constant::of(1.0);
-        one.type.dtype = *dtype;
-      }
+      Expr one = number(*dtype, 1, where);
       Expr after = assign(
           inner, to,
           make(op->isIncrementOp() ? Op::Add : Op::Sub, Type::scalar(*dtype), {before, one}, where), where);

@@ -114,7 +114,10 @@ Binding Walker::call(const clang::CallExpr* call) {
     refuse(call, "a call of the member function '" + function->getQualifiedNameAsString() + "' in a kernel",
            "use a free function, a lambda or a pl::jit.inline_ helper");
   }
-  if (is_in_pl(function)) return pl_function(call, function);
+  if (is_in_pl(function)) {
+    if (std::optional<Binding> sorted = sorted_call(call, function)) return *std::move(sorted);
+    return pl_function(call, function);
+  }
   if (std::optional<Expr> math = math_function(call, function)) return *std::move(math);
   if (function->getBuiltinID() == 0 && function->hasBody())
     return inline_call(call, function, arguments, nullptr);

@@ -30,7 +30,7 @@ codegen::Expr Walker::construct(const clang::CXXConstructExpr* made) {
     default: break;
   }
   refuse(made, "an object of type '" + type + "' in a kernel",
-         "use pl::Tile, pl::Tensor, pl::Scalar, bool, int, std::int64_t, float or double");
+         "use pl::Tile, pl::Tensor, pl::Scalar, bool, an integer, pl::half, pl::bfloat16, float or double");
 }
 
 }  // namespace trilith::capture

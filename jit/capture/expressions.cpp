@@ -68,7 +68,7 @@ std::optional<codegen::Expr> Walker::fold(const clang::Expr* expression) {
   // What assigns must stay; the evaluator refuses side effects, this only saves its time.
   clang::Expr::EvalResult result;
   if (!expression->EvaluateAsRValue(result, context_) || result.HasSideEffects) return std::nullopt;
-  if (!result.Val.isInt() && !result.Val.isFloat()) return std::nullopt;
+  if (!result.Val.isInt() && !result.Val.isFloat() && !result.Val.isStruct()) return std::nullopt;
   return constant(result.Val, type, expression->getExprLoc());
 }
 
@@ -87,9 +87,10 @@ codegen::Expr Walker::constant(const clang::APValue& value, clang::QualType type
     result.value.bits = *dtype == DType::Bool ? (integer != 0 ? 1u : 0u)
                         : integer.isSigned()  ? static_cast<std::uint64_t>(integer.getSExtValue())
                                               : integer.getZExtValue();
-    if (*dtype == DType::Int32)
-      result.value.bits = static_cast<std::uint64_t>(static_cast<std::int64_t>(
-          static_cast<std::int32_t>(static_cast<std::uint32_t>(result.value.bits))));
+    if (*dtype != DType::Bool)
+      result.value = codegen::Constant::of(*dtype, static_cast<std::int64_t>(result.value.bits));
+  } else if (value.isStruct()) {  // pl::half or pl::bfloat16: its pattern
+    result.value.bits = value.getStructField(0).getInt().getZExtValue();
   } else {
     result.value.bits = value.getFloat().bitcastToAPInt().getZExtValue();
   }
@@ -104,6 +105,13 @@ codegen::Expr Walker::int64(std::int64_t value, clang::SourceLocation where) {
   return result;
 }
 
+codegen::Expr Walker::number(DType dtype, std::int64_t value, clang::SourceLocation where) {
+  Expr result = int64(value, where);
+  result.value = codegen::Constant::of(dtype, value);
+  result.type.dtype = dtype;
+  return result;
+}
+
 codegen::Expr Walker::boolean(bool value, clang::SourceLocation where) {
   Expr result = int64(0, where);
   result.value = codegen::Constant::of(value);
@@ -112,11 +120,6 @@ codegen::Expr Walker::boolean(bool value, clang::SourceLocation where) {
 }
 
 codegen::Expr Walker::make(Op op, Type type, std::vector<Expr> operands, clang::SourceLocation where) {
-  if (type.is_scalar()) {
-    require_built(type.dtype, where);
-    for (const Expr& operand : operands)
-      if (operand.type.is_scalar()) require_built(operand.type.dtype, where);
-  }
   Expr result;
   result.op = op;
   result.type = std::move(type);
@@ -192,26 +195,18 @@ codegen::Expr Walker::convert(Expr value, DType dtype, clang::SourceLocation whe
   const DType from = value.type.dtype;
   if (value.is_constant() && !codegen::is_floating(from) && codegen::is_integer(dtype)) {
     // Integer constants convert as C++ does: modulo the width.
-    value.value.dtype = value.type.dtype = dtype;
-    const std::uint64_t bits = value.value.bits;
-    if (dtype == DType::Int32)
-      value.value.bits =
-          static_cast<std::uint64_t>(static_cast<std::int64_t>(static_cast<std::int32_t>(bits)));
-    if (dtype == DType::UInt32) value.value.bits = static_cast<std::uint32_t>(bits);
+    value.type.dtype = dtype;
+    value.value = codegen::Constant::of(dtype, value.value.as_int64());
     return value;
   }
-  if (value.is_constant() && dtype == DType::Float64) {
-    value.value = codegen::Constant::of(value.value.as_double());
+  // From 64-bit integers the way over double would round twice.
+  if (value.is_constant() && codegen::is_floating(dtype) &&
+      (codegen::is_floating(from) || codegen::size_of(from) <= 4 || dtype == DType::Float64)) {
+    value.value = codegen::Constant::rounded(dtype, value.value.as_double());
     value.type.dtype = dtype;
     return value;
   }
-  if (value.is_constant() && dtype == DType::Float32 &&
-      (codegen::is_floating(from) || from == DType::Int32 || from == DType::Bool)) {
-    value.value = codegen::Constant::of(static_cast<float>(value.value.as_double()));
-    value.type.dtype = dtype;
-    return value;
-  }
-  // int64(int32(i)) of a counter that is known to fit: the counter itself.
+  // int64(int32(i)) of a counter that is known to fit in that dtype: the counter itself.
   if (dtype == DType::Int64 && value.op == Op::Cast && value.operands.front().op == Op::Variable &&
       narrow_counters_.contains(value.operands.front().variable)) {
     Expr counter = value.operands.front();
@@ -227,13 +222,7 @@ codegen::Expr Walker::convert(Expr value, DType dtype, clang::SourceLocation whe
 
 codegen::Expr Walker::to_bool(Expr value, clang::SourceLocation where) {
   if (value.type.dtype == DType::Bool) return value;
-  Expr zero = int64(0, where);
-  zero = convert(std::move(zero), value.type.dtype, where);
-  if (zero.type.dtype != value.type.dtype) {  // int64 zero beside float
-    zero.value =
-        value.type.dtype == DType::Float32 ? codegen::Constant::of(0.0f) : codegen::Constant::of(0.0);
-    zero.type.dtype = value.type.dtype;
-  }
+  Expr zero = number(value.type.dtype, 0, where);
   return make(Op::Ne, Type::scalar(DType::Bool), {std::move(value), std::move(zero)}, where);
 }
 

@@ -135,7 +135,7 @@ bool Walker::counted_for(const clang::ForStmt* stmt) {
     return false;
   // Counters of fewer bits are computed with as ints and wrap early: they count in a general loop.
   const auto counts = [](const std::optional<DType>& type) {
-    return type && codegen::is_built(*type) && codegen::is_integer(*type) && codegen::size_of(*type) >= 4;
+    return type && codegen::is_integer(*type) && codegen::size_of(*type) >= 4;
   };
   const auto dtype = dtype_of(counter->getType(), context_);
   if (!counts(dtype) || counter->getType()->isEnumeralType()) return false;
@@ -397,7 +397,6 @@ void Walker::range_for(const clang::CXXForRangeStmt* stmt) {
   const clang::VarDecl* element = stmt->getLoopVariable();
   const auto dtype = dtype_of(element->getType(), context_);
   if (!dtype) refuse(element->getLocation(), "a loop variable that is no integer", "write auto");
-  require_built(*dtype, element->getLocation());
   const std::string element_name = element->getNameAsString();
   loop.variable =
       add_variable(element_name, Type::scalar(DType::Int64), VariableKind::Local, element->getLocation());

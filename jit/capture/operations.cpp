@@ -3,6 +3,8 @@
 
 #include "jit/capture/walker.hpp"
 
+#include <algorithm>
+
 namespace trilith::capture {
 
 using codegen::Group;
@@ -64,9 +66,17 @@ bool is_compound(clang::OverloadedOperatorKind kind) {
   }
 }
 
-int rank_of(codegen::DType dtype) {
-  return static_cast<int>(dtype);
-}  // bool < integers < floats, as in DType
+/// The type of `condition ? a : b`, which is what an operation on two C++ numbers works in.
+codegen::DType common_dtype(codegen::DType a, codegen::DType b) {
+  using codegen::DType;
+  if (a == b) return a;
+  if (codegen::is_floating(a) || codegen::is_floating(b)) return std::max(a, b);  // floats come last in DType
+  const auto promoted = [](DType dtype) { return codegen::size_of(dtype) < 4 ? DType::Int32 : dtype; };
+  a = promoted(a);
+  b = promoted(b);
+  if (codegen::size_of(a) != codegen::size_of(b)) return codegen::size_of(a) < codegen::size_of(b) ? b : a;
+  return codegen::is_signed_integer(a) ? b : a;  // of two as wide the unsigned one
+}
 
 }  // namespace
 
@@ -76,6 +86,8 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
   const clang::SourceLocation where = call->getExprLoc();
   if (name == "load") return load(call);
   if (name == "store") return store(call);
+  if (name == "read") return read_element(call);
+  if (name == "write") return write_element(call);
   if (name == "full" || name == "zeros") {
     const Type type = type_of(call->getType(), where);
     Expr shape = index_list(arguments[0]);
@@ -107,7 +119,6 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
   }
   if (name == "print") {
     Expr value = expression(arguments[0]);
-    if (value.is_constant()) require_built(value.type.dtype, where);
     Statement print;
     print.kind = codegen::StatementKind::Evaluate;
     print.location = location(where);
@@ -122,6 +133,15 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
     const codegen::Operation& row = codegen::operation(*op);
     if (codegen::is_tile_call(row.group) || row.group == Group::Reduce || *op == Op::MoveTo)
       return tile_call(*op, call);
+    if (row.group == Group::Identity) return make(*op, Type::scalar(DType::Int32), {}, where);
+    if (row.group == Group::Synchronise) {
+      Statement barrier;
+      barrier.kind = codegen::StatementKind::Evaluate;
+      barrier.location = location(where);
+      barrier.value = make(*op, Type{}, {}, where);
+      emit(std::move(barrier));
+      return {};
+    }
     if (row.group != Group::Structure && row.group != Group::Move && row.arity >= 1 &&
         arguments.size() >= static_cast<std::size_t>(row.arity))
       return operation(*op, call, arguments.take_front(static_cast<std::size_t>(row.arity)));
@@ -171,7 +191,7 @@ void Walker::unify_scalars(Op op, const clang::Expr* where, llvm::ArrayRef<const
   if (!wanted) {
     wanted = operands[first].type.dtype;
     for (std::size_t i = first; i < operands.size(); ++i)
-      if (rank_of(operands[i].type.dtype) > rank_of(*wanted)) wanted = operands[i].type.dtype;
+      wanted = common_dtype(*wanted, operands[i].type.dtype);
   }
   for (std::size_t i = first; i < operands.size(); ++i) {
     if (operands[i].type.dtype == *wanted) continue;

@@ -1,4 +1,5 @@
 // jit/capture/statements.cpp -- declarations, return, if; loops are in loops.cpp, switch in choice.cpp.
+#include "codegen/tile_call.hpp"
 #include "jit/capture/at_body.hpp"
 #include "jit/capture/walker.hpp"
 
@@ -35,7 +36,8 @@ void Walker::emit_effect(const clang::Expr* expression) {
   }
   Expr value = this->expression(expression);
   // A value nobody uses is pure by now, except a load: it may be out of range, and says so when it is kept.
-  if (value.op == Op::Load) (void)snapshot(std::move(value), "unused", expression->getExprLoc());
+  if (value.op == Op::Load || codegen::may_find_bad_index(value.op))
+    (void)snapshot(std::move(value), "unused", expression->getExprLoc());
 }
 
 void Walker::statement(const clang::Stmt* stmt) {
@@ -175,7 +177,6 @@ void Walker::local_variable(const clang::VarDecl* declared) {
   if (empty) {
     if (variable_type.is_tensor())
       refuse(where, "the tensor '" + name + "' without a value", "give it one: auto view = x;");
-    if (variable_type.is_scalar()) require_built(variable_type.dtype, where);
     bindings_[declared] = {variable(add_variable(name, variable_type, VariableKind::Local, where), where),
                            nullptr};
     return;
@@ -188,7 +189,6 @@ void Walker::local_variable(const clang::VarDecl* declared) {
       bindings_[declared] = {std::move(value), nullptr};
       return;
     }
-    require_built(variable_type.dtype, where);
   }
   const codegen::VariableId id = add_variable(name, variable_type, VariableKind::Local, where);
   emit_assign(id, std::move(value), where);

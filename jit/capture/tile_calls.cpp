@@ -65,6 +65,18 @@ codegen::Expr Walker::tile_call(Op op, const clang::CallExpr* call) {
       result.attributes.upper = constant_integer(arguments[3], "`upper`") != 0;
       return result;
     }
+    case Op::RowArgmax:
+    case Op::RowArgmin:
+    case Op::ColArgmax:
+    case Op::ColArgmin:
+    case Op::Cumsum:
+    case Op::Gather:
+    case Op::GatherRow:
+    case Op::PagedGather:
+    case Op::Scatter:
+    case Op::ScatterAdd:
+    case Op::SortIndices:
+    case Op::TopkIndices: return index_call(op, call, type_of(call->getType(), call->getExprLoc()));
     default: break;
   }
   refuse(call, "'pl::" + std::string(codegen::operation(op).name) + "' is not built yet",

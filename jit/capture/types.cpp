@@ -7,18 +7,29 @@ namespace trilith::capture {
 
 using codegen::DType;
 
+bool is_in_pl(const clang::Decl* declaration) {
+  const clang::DeclContext* scope = declaration->getDeclContext()->getRedeclContext();
+  const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(scope);
+  return space != nullptr && space->getParent()->getRedeclContext()->isTranslationUnit() &&
+         (space->getName() == "pl" || space->getName() == "pld");
+}
+
+bool is_pl_class(const clang::CXXRecordDecl* record, llvm::StringRef name) {
+  return record != nullptr && record->getIdentifier() != nullptr && record->getName() == name &&
+         is_in_pl(record);
+}
+
 std::optional<DType> dtype_of(clang::QualType type, clang::ASTContext& context) {
   type = type.getCanonicalType().getNonReferenceType().getUnqualifiedType();
   if (const auto* enumeration = type->getAs<clang::EnumType>()) {
     if (!enumeration->getDecl()->isComplete()) return std::nullopt;
     const clang::QualType underlying = enumeration->getDecl()->getIntegerType();
-    if (underlying->isBooleanType()) return DType::Bool;
-    // clang gives an enum without a fixed type `unsigned`; its values are ints to the language.
-    switch (context.getTypeSize(underlying)) {
-      case 32: return DType::Int32;
-      case 64: return DType::Int64;
-      default: return dtype_of(underlying, context);
-    }
+    return dtype_of(underlying, context);
+  }
+  if (const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl()) {
+    if (is_pl_class(record, "half")) return DType::Float16;
+    if (is_pl_class(record, "bfloat16")) return DType::BFloat16;
+    return std::nullopt;
   }
   const auto* builtin = type->getAs<clang::BuiltinType>();
   if (builtin == nullptr) return std::nullopt;
@@ -36,18 +47,6 @@ std::optional<DType> dtype_of(clang::QualType type, clang::ASTContext& context) 
     }
   }
   return std::nullopt;
-}
-
-bool is_in_pl(const clang::Decl* declaration) {
-  const clang::DeclContext* scope = declaration->getDeclContext()->getRedeclContext();
-  const auto* space = llvm::dyn_cast<clang::NamespaceDecl>(scope);
-  return space != nullptr && space->getParent()->getRedeclContext()->isTranslationUnit() &&
-         (space->getName() == "pl" || space->getName() == "pld");
-}
-
-bool is_pl_class(const clang::CXXRecordDecl* record, llvm::StringRef name) {
-  return record != nullptr && record->getIdentifier() != nullptr && record->getName() == name &&
-         is_in_pl(record);
 }
 
 namespace {
@@ -131,6 +130,8 @@ Meaning meaning_of(clang::QualType type, clang::ASTContext& context) {
     meaning.wrapper = true;
     meaning.specialised = name == "Const";
     element_type(special, context, meaning);
+  } else if (name == "Sorted") {
+    meaning.kind = Kind::Compound;
   } else if (special->getTemplateArgs().size() > 0 &&
              special->getTemplateArgs()[0].getKind() == clang::TemplateArgument::Type) {
     // InCore<F>, Inline<F>, ...: told apart by name where they are called.
@@ -179,7 +180,7 @@ codegen::Type Walker::type_of(clang::QualType type, clang::SourceLocation where)
     refuse(where,
            "the type '" + type.getUnqualifiedType().getAsString(context_.getPrintingPolicy()) +
                "' is no type of the kernel language",
-           "use pl::Tile, pl::Tensor, pl::Scalar, bool, int, std::int64_t, float or double");
+           "use pl::Tile, pl::Tensor, pl::Scalar, bool, an integer, pl::half, pl::bfloat16, float or double");
   return type_of(meaning, where);
 }
 
@@ -194,13 +195,11 @@ codegen::Type Walker::type_of(const Meaning& meaning, clang::SourceLocation wher
       type.kind = codegen::TypeKind::Tile;
       type.any_dtype = meaning.any_dtype;
       type.any_shape = true;
-      if (!meaning.any_dtype) require_built(meaning.dtype, where);
       return type;
     default: break;
   }
   type.kind = codegen::TypeKind::Tensor;
   type.any_dtype = meaning.any_dtype;
-  if (!meaning.any_dtype) require_built(meaning.dtype, where);
   const clang::TemplateArgumentList& arguments = meaning.tensor->getTemplateArgs();
   llvm::ArrayRef<clang::TemplateArgument> dims;
   if (arguments.size() > 1) dims = arguments[1].getPackAsArray();
@@ -242,12 +241,6 @@ std::string Walker::dynamic_name(const clang::APValue& value) {
     name.push_back(static_cast<char>(character.getInt().getExtValue()));
   }
   return name;
-}
-
-void Walker::require_built(DType dtype, clang::SourceLocation where) const {
-  if (codegen::is_built(dtype)) return;
-  refuse(where, "the dtype " + std::string(codegen::cpp_name_of(dtype)) + " is not built yet",
-         "use bool, std::int32_t, std::int64_t, float or double");
 }
 
 }  // namespace trilith::capture

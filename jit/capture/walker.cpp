@@ -70,7 +70,6 @@ void Walker::bind_parameters() {
     if (meaning.kind != Kind::Scalar && meaning.kind != Kind::Tensor)
       refuse(where, "the kernel parameter '" + parameter->getNameAsString() + "' of type '" + given + "'",
              "a kernel takes pl::Tensor, pl::Out, pl::InOut, pl::Scalar and pl::Const");
-    if (meaning.kind == Kind::Scalar) require_built(meaning.dtype, where);
     std::string name = parameter->getNameAsString();
     if (name.empty()) name = "unnamed" + std::to_string(kernel_.parameters.size());
     const codegen::VariableId id =
@@ -104,7 +103,6 @@ void Walker::bind_captured_field(const clang::ValueDecl* captured, const clang::
   const std::uint64_t offset = base + context_.getFieldOffset(field) / 8;
   const Meaning meaning = meaning_of(field->getType(), context_);
   if (meaning.kind == Kind::Scalar) {
-    require_built(meaning.dtype, where);
     const codegen::VariableId id = add_variable(captured->getNameAsString(), type_of(meaning, where),
                                                 VariableKind::Capture, captured->getLocation());
     kernel_.captures.push_back({id, static_cast<std::uint32_t>(offset)});

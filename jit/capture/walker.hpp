@@ -126,7 +126,6 @@ class Walker {
   [[nodiscard]] codegen::Type type_of(clang::QualType type, clang::SourceLocation where);
   [[nodiscard]] codegen::Type type_of(const Meaning& meaning, clang::SourceLocation where);
   [[nodiscard]] static std::string dynamic_name(const clang::APValue& value);
-  void require_built(DType dtype, clang::SourceLocation where) const;
 
   // --- statements.cpp, loops.cpp, choice.cpp
   void statement(const clang::Stmt* stmt);
@@ -175,7 +174,10 @@ class Walker {
   [[nodiscard]] Expr to_bool(Expr value, clang::SourceLocation where);
   [[nodiscard]] Expr make(Op op, codegen::Type type, std::vector<Expr> operands, clang::SourceLocation where);
   [[nodiscard]] Expr constant(const clang::APValue& value, clang::QualType type, clang::SourceLocation where);
+  /// Every dtype of the language is built.
+  void require_built(DType, clang::SourceLocation) const {}
   [[nodiscard]] Expr int64(std::int64_t value, clang::SourceLocation where);
+  [[nodiscard]] Expr number(DType dtype, std::int64_t value, clang::SourceLocation where);
   [[nodiscard]] Expr boolean(bool value, clang::SourceLocation where);
   [[nodiscard]] static Expr negate(Expr value);
 
@@ -248,6 +250,14 @@ class Walker {
   [[nodiscard]] Expr int64_operand(Expr value, const clang::CallExpr* call);
   [[nodiscard]] Expr make_tile_call(Op op, const clang::CallExpr* call,
                                     llvm::ArrayRef<const clang::Expr*> arguments);
+  // index_calls.cpp
+  [[nodiscard]] Expr index_call(Op op, const clang::CallExpr* call, codegen::Type type);
+  [[nodiscard]] std::optional<Binding> sorted_call(const clang::CallExpr* call,
+                                                   const clang::FunctionDecl* function);
+  [[nodiscard]] Expr read_element(const clang::CallExpr* call);
+  Expr write_element(const clang::CallExpr* call);
+  [[nodiscard]] Expr element_list(const clang::Expr* offsets, const Expr& of);
+  [[nodiscard]] Expr field_expression(const clang::Expr* options, llvm::StringRef field);
   [[nodiscard]] std::int32_t constant_integer(const clang::Expr* argument, const std::string& what);
   [[nodiscard]] std::optional<std::int64_t> option(const clang::Expr* options, llvm::StringRef field);
   [[nodiscard]] codegen::CastMode cast_mode(const clang::Expr* options);

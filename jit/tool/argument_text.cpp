@@ -26,15 +26,22 @@ std::optional<codegen::DType> dtype_from_text(const std::string& text) {
 
 codegen::Constant constant_from_text(codegen::DType dtype, const std::string& argument,
                                      const std::string& text) {
-  if (dtype == codegen::DType::Float64) return codegen::Constant::of(std::stod(text));
-  if (dtype == codegen::DType::Float32) return codegen::Constant::of(std::stof(text));
+  if (codegen::is_floating(dtype)) {
+    double value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) refuse(argument, "a number after ':'");
+    return codegen::Constant::rounded(dtype, value);
+  }
   if (dtype == codegen::DType::Bool) return codegen::Constant::of(text == "1" || text == "true");
-  std::int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) refuse(argument, "an integer after ':'");
-  codegen::Constant constant = codegen::Constant::of(value);
-  constant.dtype = dtype;
-  return constant;
+  const auto parse = [&]<class Integer>(Integer value) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    codegen::Constant constant = codegen::Constant::of(dtype, static_cast<std::int64_t>(value));
+    if (error != std::errc() || end != text.data() + text.size() ||
+        constant.bits != static_cast<std::uint64_t>(value))
+      refuse(argument, "after ':' an integer that " + std::string(codegen::name_of(dtype)) + " can hold");
+    return constant;
+  };
+  return codegen::is_signed_integer(dtype) ? parse(std::int64_t{}) : parse(std::uint64_t{});
 }
 
 std::vector<std::int64_t> extents_from_text(const std::string& argument, const std::string& text) {
@@ -63,7 +70,7 @@ codegen::ArgumentSignature argument_from_text(const std::string& argument, const
   const std::size_t colon = type.find(':');
   const std::string dtype_text = type.substr(0, std::min(bracket, colon));
   const auto dtype = dtype_from_text(dtype_text);
-  if (!dtype) refuse(argument, "a dtype such as float, double, int32 or bool, not \"" + dtype_text + "\"");
+  if (!dtype) refuse(argument, "a dtype such as float, half, int32 or bool, not \"" + dtype_text + "\"");
   signature.dtype = *dtype;
   if (bracket != std::string::npos) {
     if (type.back() != ']') refuse(argument, "a shape in brackets: float[8,8]");

@@ -35,7 +35,7 @@ enum FaultCode : std::int32_t {
   fault_range = 1,          ///< a load or store outside its tensor
   fault_shape = 2,          ///< two run-time extents that must agree do not
   fault_out_of_memory = 3,  ///< no scratch memory
-  fault_index = 4,          ///< an element outside its array
+  fault_index = 4,          ///< an element outside its array; an index of a gather, read, ... out of range
   fault_step = 5,           ///< a loop whose step is 0
 };
 
@@ -61,7 +61,7 @@ struct Services {
   /// Scratch memory of at least `bytes`, aligned to 64, valid until the kernel returns; null: none left.
   /// Each call gives a new block.
   void* (*scratch)(void* context, std::uint64_t bytes);
-  /// `pl::print`: a dense row-major tile (rank 0: a scalar) of Trilith dtype number `dtype`.
+  /// `pl::print`: a dense row-major tile (a scalar where `extents` is null) of Trilith dtype number `dtype`.
   void (*print)(void* context, const char* name, std::int32_t dtype, std::int32_t rank,
                 const std::int64_t* extents, const void* data);
 };

@@ -75,8 +75,8 @@ Y store(const Tile<T>& tile, const Y& y, StoreOptions options = {},
       !detail::IsWritable<Y>::value || std::is_void_v<T> || std::is_void_v<typename Y::value_type> ||
           std::is_same_v<T, typename Y::value_type>,
       "pl::store: the tile and the tensor have different dtypes; convert the tile with pl::cast<T>(…)");
-  detail::store_region(tile.value(), nullptr, y.view(),
-                       static_cast<trilith::codegen::Atomic>(options.atomic), where);
+  detail::store_region(tile.value(), nullptr, y.view(), static_cast<trilith::codegen::Atomic>(options.atomic),
+                       where);
   return y;
 }
 
@@ -84,8 +84,8 @@ Y store(const Tile<T>& tile, const Y& y, StoreOptions options = {},
 template <class T, class A>
 [[nodiscard]] Tile<T> full(const Index& shape, const A& value,
                            std::source_location where = std::source_location::current()) {
-  return Tile<T>(
-      detail::full_tile(shape, detail::to_value<T>(value, trilith::codegen::dtype_of<T>, where), where));
+  return Tile<T>(detail::full_tile(
+      shape, detail::to_value<T>(value, trilith::codegen::dtype_of<T>, where, "full"), where));
 }
 /// A tile of `shape` filled with zeros.
 template <class T>

@@ -6,7 +6,8 @@
 // (extents of 1 and missing leading axes). All tiles and scalars of a call have one dtype, else a build error
 // names `pl::cast`; a C++ number takes the tile's dtype. The result is a tile where an operand is one, a
 // scalar otherwise. Errors: ShapeError (shapes that do not broadcast), DtypeError (a dtype the operation does
-// not take). "Numeric": every dtype but bool. "Floating": float and double. Formulas and exactness:
+// not take). "Numeric": every dtype but bool. "Floating": half, bfloat16, float, double; the first two are rounded after every
+// operation. Formulas and exactness:
 // codegen/operation.hpp.
 #pragma once
 
@@ -176,8 +177,8 @@ template <class C, class A, class B>
   const DType erased = detail::erased_dtype(a, b);
   return detail::wrap<E, detail::AnyTile<C, A, B>>(trilith::codegen::reference::apply(
       detail::Op::Where,
-      {detail::to_value<bool>(condition, DType::Bool, place), detail::to_value<E>(a, erased, place),
-       detail::to_value<E>(b, erased, place)},
+      {detail::to_value<bool>(condition, DType::Bool, place, "where"),
+       detail::to_value<E>(a, erased, place, "where"), detail::to_value<E>(b, erased, place, "where")},
       detail::location_of(place)));
 }
 /// The same as `where`.

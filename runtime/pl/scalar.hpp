@@ -17,7 +17,7 @@ using DType = trilith::codegen::DType;
 /// A run-time scalar: not part of the specialisation key. Converts from and to T.
 template <class T>
 class Scalar {
-  static_assert(std::is_arithmetic_v<T>, "pl::Scalar<T>: T is a bool, an integer or a floating type");
+  static_assert(is_number<T>, "pl::Scalar<T>: T is a bool, an integer or a float");
 
  public:
   using value_type = T;
@@ -33,7 +33,7 @@ class Scalar {
 /// A scalar that the kernel is specialised on: one specialisation per value.
 template <class T>
 class Const {
-  static_assert(std::is_arithmetic_v<T>, "pl::Const<T>: T is a bool, an integer or a floating type");
+  static_assert(is_number<T>, "pl::Const<T>: T is a bool, an integer or a float");
 
  public:
   using value_type = T;
@@ -48,11 +48,11 @@ class Const {
 
 namespace detail {
 template <class A>
-struct IsFloatingScalar : std::is_floating_point<A> {};
+struct IsFloatingScalar : std::bool_constant<std::is_floating_point_v<A> || is_narrow_float<A>> {};
 template <class T>
-struct IsFloatingScalar<Scalar<T>> : std::is_floating_point<T> {};
+struct IsFloatingScalar<Scalar<T>> : IsFloatingScalar<T> {};
 template <class T>
-struct IsFloatingScalar<Const<T>> : std::is_floating_point<T> {};
+struct IsFloatingScalar<Const<T>> : IsFloatingScalar<T> {};
 }  // namespace detail
 
 /// One offset or extent: made from any integer, Scalar or Const of an integer, or rank.

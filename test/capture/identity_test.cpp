@@ -25,6 +25,7 @@ double field(const trilith::codegen::Kernel& kernel, const trilith::codegen::Clo
   switch (kernel.variables[static_cast<std::size_t>(capture.variable)].type.dtype) {
     case trilith::codegen::DType::Bool: return read_as(static_cast<unsigned char>(0));
     case trilith::codegen::DType::Int32: return read_as(0);
+    case trilith::codegen::DType::UInt32: return read_as(0u);
     case trilith::codegen::DType::Int64: return read_as(std::int64_t{0});
     case trilith::codegen::DType::Float32: return read_as(0.0f);
     default: return read_as(0.0);

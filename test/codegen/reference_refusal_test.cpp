@@ -34,23 +34,10 @@ TEST_CASE("mixed dtypes are an error that names pl::cast") {
 
 TEST_CASE("a dtype that an operation does not take is an error that lists those it takes") {
   CHECK(dtype_error(Op::Exp, {row<std::int32_t>({1})}) ==
-        "kernel.cpp:7:3: exp takes float, double, not int32; convert with pl::cast<float>(...)");
-  CHECK_CONTAINS(dtype_error(Op::Add, {row({true}), row({true})}),
-                 "add takes int32, int64, float, double, not bool");
+        "kernel.cpp:7:3: exp takes floats, not int32; convert with pl::cast<float>(...)");
+  CHECK_CONTAINS(dtype_error(Op::Add, {row({true}), row({true})}), "add takes integers and floats, not bool");
   CHECK_CONTAINS(dtype_error(Op::LogicalAnd, {row({1.0f}), row({1.0f})}), "takes bool, not float");
   CHECK_CONTAINS(dtype_error(Op::Shl, {row({1.0f}), row({1.0f})}), "pl::cast<std::int32_t>");
-}
-
-TEST_CASE("half and bfloat16 are refused by name") {
-  CHECK_CONTAINS(dtype_error(Op::Neg, {Value(DType::Float16, {2})}),
-                 "dtype half is not built yet; use float");
-  CHECK_CONTAINS(dtype_error(Op::Cast, {row({1.0f})}, DType::BFloat16), "dtype bfloat16 is not built yet");
-  std::uint16_t memory[2] = {};
-  const TensorView x{DType::Float16, memory, {2}, {1}};
-  CHECK_CONTAINS(message_of<pl::DtypeError>([&] { (void)reference::load(x, {0}, {2}, place); }),
-                 "dtype half");
-  CHECK_CONTAINS(message_of<pl::DtypeError>([&] { (void)reference::full({2}, Value(DType::BFloat16, {})); }),
-                 "dtype bfloat16");
 }
 
 TEST_CASE("a reduction needs the axis it reduces") {

@@ -43,7 +43,7 @@ inline TensorView view_of(Value& value) {
 /// Equal bit for bit, any NaN equal to any NaN.
 template <class T>
 bool same_element(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (is_floating(dtype_of<T>)) {
     if (a != a || b != b) return a != a && b != b;
     return a == b && std::signbit(a) == std::signbit(b);
   } else {
@@ -54,10 +54,13 @@ bool same_element(T a, T b) {
 inline bool same(const Value& a, const Value& b) {
   if (a.dtype != b.dtype || a.shape != b.shape || a.is_scalar != b.is_scalar) return false;
   for (std::int64_t i = 0; i < a.size(); ++i) {
-    const bool equal = a.dtype == DType::Float32 ? same_element(a.get<float>(i), b.get<float>(i))
-                       : a.dtype == DType::Float64
-                           ? same_element(a.get<double>(i), b.get<double>(i))
-                           : std::equal(a.bytes.begin(), a.bytes.end(), b.bytes.begin());
+    const std::size_t size = size_of(a.dtype), at = static_cast<std::size_t>(i) * size;
+    const bool equal = a.dtype == DType::Float32   ? same_element(a.get<float>(i), b.get<float>(i))
+                       : a.dtype == DType::Float64 ? same_element(a.get<double>(i), b.get<double>(i))
+                       : a.dtype == DType::Float16 ? same_element(a.get<pl::half>(i), b.get<pl::half>(i))
+                       : a.dtype == DType::BFloat16
+                           ? same_element(a.get<pl::bfloat16>(i), b.get<pl::bfloat16>(i))
+                           : std::memcmp(a.bytes.data() + at, b.bytes.data() + at, size) == 0;
     if (!equal) return false;
   }
   return true;

@@ -158,6 +158,30 @@ void check_integer() {
 
 TEST_CASE("int32 arithmetic wraps and never traps") { check_integer<std::int32_t>(); }
 TEST_CASE("int64 arithmetic wraps and never traps") { check_integer<std::int64_t>(); }
+TEST_CASE("int8 arithmetic wraps and never traps") { check_integer<std::int8_t>(); }
+TEST_CASE("int16 arithmetic wraps and never traps") { check_integer<std::int16_t>(); }
+TEST_CASE("uint8 arithmetic wraps and never traps") { check_integer<std::uint8_t>(); }
+TEST_CASE("uint16 arithmetic wraps and never traps") { check_integer<std::uint16_t>(); }
+TEST_CASE("uint32 arithmetic wraps and never traps") { check_integer<std::uint32_t>(); }
+TEST_CASE("uint64 arithmetic wraps and never traps") { check_integer<std::uint64_t>(); }
+
+TEST_CASE("quotients of 8-bit integers are right for every pair") {
+  const auto check = []<class T>(T) {
+    constexpr int n = device::lanes<T>;
+    for (int a = 0; a < 256; ++a)
+      for (int b = 0; b < 256; b += n) {
+        T divisors[n];
+        for (int j = 0; j < n; ++j) divisors[j] = static_cast<T>(b + j);
+        const auto result = device::div(device::splat<T, n>(static_cast<T>(a)), device::load<T, n>(divisors));
+        for (int j = 0; j < n; ++j) {
+          const int x = static_cast<T>(a), y = divisors[j];
+          REQUIRE(device::element(result, j) == static_cast<T>(y == 0 ? 0 : x / y));
+        }
+      }
+  };
+  check(std::int8_t{});
+  check(std::uint8_t{});
+}
 
 TEST_CASE("narrow and unsigned scalars wrap and never trap") {
   CHECK(device::add<std::int8_t>(127, 1) == -128);

@@ -1,7 +1,7 @@
 // test/device/sweep.hpp -- arguments worth trying and the distance of a result from the exact value in ulp.
 #pragma once
 
-#include "codegen/xsimd/device/trilith/device.hpp"
+#include "codegen/xsimd/device/trilith/half.hpp"
 
 #include <doctest/doctest.h>
 
@@ -29,7 +29,16 @@ inline constexpr const char* target = "baseline";
 #endif
 
 template <class T>
-using Pattern = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+using Pattern = std::make_unsigned_t<device::native::Integer<T>>;
+
+/// All 65,536 values of a 16-bit float.
+template <class T>
+std::vector<T> every_value() {
+  std::vector<T> values;
+  for (unsigned pattern = 0; pattern < 65536; ++pattern)
+    values.push_back(T::from_bits(static_cast<std::uint16_t>(pattern)));
+  return values;
+}
 
 template <class T>
 T from_pattern(Pattern<T> pattern) {
@@ -43,7 +52,7 @@ Pattern<T> pattern_of(T value) {
 /// Equal bit for bit, any NaN equal to any NaN.
 template <class T>
 bool same(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>)
+  if constexpr (std::is_floating_point_v<T> || pl::is_narrow_float<T>)
     return (a != a && b != b) || pattern_of(a) == pattern_of(b);
   else
     return a == b;
@@ -54,7 +63,15 @@ template <class T>
 std::vector<T> special_values() {
   using L = std::numeric_limits<T>;
   std::vector<T> values;
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (pl::is_narrow_float<T>) {
+    for (T value : {T(0), T(1), T(0.5), T(1.5), T(2.5), T(3), T(100), T(127), T(127.5), T(128), T(255.5),
+                    T(32768), T(0.1), L::denorm_min(), L::min(), L::max(), L::epsilon(), L::infinity()}) {
+      values.push_back(value);
+      values.push_back(-value);
+    }
+    values.push_back(L::quiet_NaN());
+    return values;
+  } else if constexpr (std::is_floating_point_v<T>) {
     std::vector<T> positive{T(0),      L::denorm_min(), 3 * L::denorm_min(),
                             L::min(),  L::max(),        L::infinity(),
                             T(1),      T(0.5),          T(1.5),
@@ -100,7 +117,9 @@ template <class T>
 std::vector<T> all_exponents(int each, unsigned seed = 1) {
   std::vector<T> values = special_values<T>();
   std::mt19937_64 random(seed);
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (pl::is_narrow_float<T>) {
+    for (T value : every_value<T>()) values.push_back(value);
+  } else if constexpr (std::is_floating_point_v<T>) {
     constexpr int fraction = std::numeric_limits<T>::digits - 1;
     constexpr std::uint64_t exponents = sizeof(T) == 4 ? 255 : 2047;
     constexpr std::uint64_t mantissas = (std::uint64_t{1} << fraction) - 1;

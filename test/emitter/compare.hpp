@@ -6,6 +6,7 @@
 #include "codegen/interpreter.hpp"
 #include "codegen/printer.hpp"
 #include "codegen/specialise.hpp"
+#include "codegen/tile_call.hpp"
 #include "codegen/value.hpp"
 #include "codegen/xsimd/emit.hpp"
 #include "emitter/compile_kernel.hpp"
@@ -26,6 +27,11 @@
 namespace emitter_test {
 
 using namespace trilith::codegen;
+
+inline constexpr DType all_dtypes[] = {DType::Bool,   DType::Int8,    DType::Int16,    DType::Int32,
+                                       DType::Int64,  DType::UInt8,   DType::UInt16,   DType::UInt32,
+                                       DType::UInt64, DType::Float16, DType::BFloat16, DType::Float32,
+                                       DType::Float64};
 
 struct TensorSpec {
   std::vector<std::int64_t> extents;
@@ -96,7 +102,7 @@ class Memory {
                           -Limits::infinity(),
                           Limits::quiet_NaN(),
                           Limits::denorm_min(),
-                          -Limits::min() / 2,
+                          -Limits::min() / T(2),
                           Limits::max(),
                           T(1),
                           T(-0.5)};
@@ -108,7 +114,7 @@ class Memory {
   static T whole(const Options& options, std::mt19937_64& random) {
     if (options.special_values && random() % 8 == 0) {
       using Limits = std::numeric_limits<T>;
-      const T values[] = {0, -1, 1, Limits::min(), Limits::max(), 31, 63, 64};
+      const T values[] = {0, static_cast<T>(-1), 1, Limits::min(), Limits::max(), 7, 8, 31, 63, 64};
       return values[random() % std::size(values)];
     }
     return static_cast<T>(static_cast<std::int64_t>(random() % 200) - 100);
@@ -117,8 +123,16 @@ class Memory {
     const auto put = [&](auto value) { std::memcpy(to, &value, sizeof value); };
     switch (spec_.dtype) {
       case DType::Bool: return put(random() % 2 == 0);
+      case DType::Int8: return put(whole<std::int8_t>(options, random));
+      case DType::Int16: return put(whole<std::int16_t>(options, random));
+      case DType::UInt8: return put(whole<std::uint8_t>(options, random));
+      case DType::UInt16: return put(whole<std::uint16_t>(options, random));
+      case DType::UInt32: return put(whole<std::uint32_t>(options, random));
+      case DType::UInt64: return put(whole<std::uint64_t>(options, random));
       case DType::Int32: return put(whole<std::int32_t>(options, random));
       case DType::Int64: return put(whole<std::int64_t>(options, random));
+      case DType::Float16: return put(floating<pl::half>(options, random));
+      case DType::BFloat16: return put(floating<pl::bfloat16>(options, random));
       case DType::Float32: return put(floating<float>(options, random));
       default: return put(floating<double>(options, random));
     }
@@ -184,7 +198,7 @@ bool equal_elements(const std::byte* a, const std::byte* b, double tolerance) {
   std::memcpy(&x, a, sizeof x);
   std::memcpy(&y, b, sizeof y);
   if (std::memcmp(&x, &y, sizeof x) == 0) return true;
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (is_floating(dtype_of<T>)) {
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
     if (tolerance == 0) return false;
     if (x == y) return true;
@@ -198,11 +212,11 @@ bool equal_elements(const std::byte* a, const std::byte* b, double tolerance) {
 
 inline bool equal_elements(DType dtype, const std::byte* a, const std::byte* b, double tolerance) {
   switch (dtype) {
-    case DType::Bool: return equal_elements<std::uint8_t>(a, b, tolerance);
-    case DType::Int32: return equal_elements<std::int32_t>(a, b, tolerance);
-    case DType::Int64: return equal_elements<std::int64_t>(a, b, tolerance);
+    case DType::Float16: return equal_elements<pl::half>(a, b, tolerance);
+    case DType::BFloat16: return equal_elements<pl::bfloat16>(a, b, tolerance);
     case DType::Float32: return equal_elements<float>(a, b, tolerance);
-    default: return equal_elements<double>(a, b, tolerance);
+    case DType::Float64: return equal_elements<double>(a, b, tolerance);
+    default: return std::memcmp(a, b, size_of(dtype)) == 0;
   }
 }
 
@@ -286,6 +300,11 @@ inline std::int32_t compare(const Kernel& kernel, const std::vector<ArgumentSpec
           double value;
           std::memcpy(&value, bytes, sizeof value);
           return std::to_string(value);
+        }
+        if (is_narrow_float(given[i]->spec().dtype)) {
+          Constant value{given[i]->spec().dtype, 0};
+          std::memcpy(&value.bits, bytes, size);
+          return std::to_string(value.as_double());
         }
         std::int64_t value = 0;
         std::memcpy(&value, bytes, size);

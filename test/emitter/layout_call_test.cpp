@@ -9,7 +9,7 @@ using namespace trilith::codegen::build;
 
 namespace {
 
-constexpr DType dtypes[] = {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64};
+constexpr const auto& dtypes = all_dtypes;
 
 Attributes along(int axis) {
   Attributes attributes;
@@ -59,7 +59,8 @@ TEST_CASE("slice, reshape, pad and expand agree with the reference on every dtyp
       std::vector<std::int64_t> to = from;
       for (std::size_t axis = 0; axis < to.size(); ++axis) to[axis] += before[axis] + after[axis];
       const Kernel kernel = unary(dtype, to.size(), [&](const Expr& x) {
-        Expr value = dtype == DType::Bool ? constant(Constant::of(true)) : literal(-3);
+        Expr value = dtype == DType::Bool ? constant(Constant::of(true))
+                                          : literal(is_floating(dtype) || is_signed_integer(dtype) ? -3 : 3);
         return tile_call(Op::Pad, {x, list(items(before)), list(items(after)), value});
       });
       CHECK(compare(kernel, {TensorSpec{from, dtype}, TensorSpec{to, dtype}}) == 0);

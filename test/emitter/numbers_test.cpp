@@ -6,10 +6,13 @@ using namespace emitter_test;
 
 namespace {
 
-constexpr DType dtypes[] = {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64};
+constexpr const auto& dtypes = all_dtypes;
 
 double tolerance_of(Op op, DType dtype) {
-  if (!is_floating(dtype)) return 0;
+  if (!is_floating(dtype) || operation(op).exactness == Exactness::Exact) return 0;
+  // Computed in float: one step where that rounds the other way.
+  if (dtype == DType::Float16) return 0x1p-10;
+  if (dtype == DType::BFloat16) return 0x1p-7;
   const bool single = dtype == DType::Float32;
   switch (operation(op).exactness) {
     case Exactness::Exact: return 0;
@@ -51,18 +54,25 @@ TEST_CASE("every elementwise operation agrees with the reference for every dtype
 }
 
 TEST_CASE("every cast agrees with the reference in every mode") {
+  constexpr CastMode modes[] = {CastMode::Rint, CastMode::Round, CastMode::Floor,
+                                CastMode::Ceil, CastMode::Trunc, CastMode::Odd};
   for (const DType from : dtypes)
-    for (const DType to : dtypes)
-      for (const CastMode mode : {CastMode::Rint, CastMode::Round, CastMode::Floor, CastMode::Ceil,
-                                  CastMode::Trunc, CastMode::Odd}) {
-        CAPTURE(name_of(from));
-        CAPTURE(name_of(to));
-        CAPTURE(static_cast<int>(mode));
-        KernelBuilder k("convert");
-        const Expr x = k.tensor("x", Access::In, from), y = k.tensor("y", Access::Out, to);
+    for (const DType to : dtypes) {
+      CAPTURE(name_of(from));
+      CAPTURE(name_of(to));
+      // Only from a float to an integer does the mode say anything.
+      const bool rounds = is_floating(from) && is_integer(to);
+      KernelBuilder k("convert");
+      const Expr x = k.tensor("x", Access::In, from);
+      std::vector<ArgumentSpec> arguments{TensorSpec{{3, 67}, from}};
+      for (const CastMode mode : modes) {
+        if (mode != CastMode::Rint && !rounds) break;
+        const Expr y = k.tensor("y" + std::to_string(arguments.size()), Access::Out, to);
         k.store(cast(to, load(x), mode), {0, 0}, y);
-        compare(k.take(), {TensorSpec{{3, 37}, from}, TensorSpec{{3, 37}, to}});
+        arguments.emplace_back(TensorSpec{{3, 67}, to});
       }
+      compare(k.take(), arguments);
+    }
 }
 
 TEST_CASE("every reduction agrees with the reference for every dtype and awkward extents") {
@@ -70,7 +80,10 @@ TEST_CASE("every reduction agrees with the reference for every dtype and awkward
     if (row.group != Group::RowReduce && row.group != Group::ColReduce) continue;
     for (const DType dtype : dtypes) {
       if (!accepts(row.dtypes, dtype)) continue;
+      const bool common = dtype == DType::Float32 || dtype == DType::Float64 || dtype == DType::Int32 ||
+                          dtype == DType::Int64;
       for (const std::int64_t extent : {0, 1, 15, 16, 17, 67, 131}) {
+        if (!common && extent != 0 && extent != 67 && extent != 131) continue;  // compiling takes its time
         CAPTURE(row.name);
         CAPTURE(name_of(dtype));
         CAPTURE(extent);

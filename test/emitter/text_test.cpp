@@ -1,5 +1,6 @@
 // Properties of the emitted text: what people read, and how much of it there is.
 #include "codegen/specialise.hpp"
+#include "codegen/xsimd/context.hpp"
 #include "codegen/xsimd/emit.hpp"
 #include "emitter/kernels.hpp"
 
@@ -187,4 +188,43 @@ TEST_CASE("names that C++ or the emitted text uses itself are given another") {
   CHECK(count(text, "class_2") > 0);
   CHECK(count(text, "device_2") > 0);
   CHECK(count(text, "auto W =") == 0);
+}
+
+TEST_CASE("a length called length is not taken for the emitted text's own") {
+  // paged_gather's call has a local of that name: it would be initialised with itself.
+  KernelBuilder k("paged");
+  const Expr pages = k.tensor("pages", Access::In, DType::Float32),
+             table = k.tensor("table", Access::In, DType::Int32),
+             y = k.tensor("y", Access::Out, DType::Float32);
+  const Expr length = k.scalar("length", DType::Int64);
+  const Expr rows = k.let("rows", tile_call(Op::PagedGather, {pages, list({}), list({}), load(table), length,
+                                                              integer(4), integer(0)}));
+  k.store(rows, {}, y);
+  const Kernel kernel = k.take();
+  const std::string text =
+      emit(kernel, {tensor({3, 2, 8}), tensor({2}, DType::Int32), tensor({4, 8}), {false, DType::Int64}})
+          .text;
+  CHECK(count(text, "length = length;") == 0);
+  CHECK(count(text, "length = length_2;") == 1);
+}
+
+TEST_CASE("only a kernel of half includes its header, and its sums are kept in float") {
+  const auto half =
+      emit(softmax(DType::Float16), {tensor({4, 64}, DType::Float16), tensor({4, 64}, DType::Float16)});
+  CHECK(count(half.text, "#include \"trilith/half.hpp\"\n") == 1);
+  CHECK(half.text.find("const auto total_start = device::splat<float, W>(0.0f);") != std::string::npos);
+  CHECK(half.text.find("const pl::half total = device::cast<pl::half>(device::reduce_add(") !=
+        std::string::npos);
+  CHECK(count(emit(softmax(), {tensor({4, 64}), tensor({4, 64})}).text, "half") == 0);
+}
+
+TEST_CASE("literals of every dtype are what they say") {
+  const auto text = [](DType dtype, std::uint64_t bits) { return xsimd::literal(Constant{dtype, bits}); };
+  CHECK(text(DType::Int8, ~std::uint64_t{127}) == "std::int8_t{-128}");
+  CHECK(text(DType::UInt8, 255) == "std::uint8_t{255}");
+  CHECK(text(DType::Int16, ~std::uint64_t{0}) == "std::int16_t{-1}");
+  CHECK(text(DType::UInt32, 4294967295) == "std::uint32_t{4294967295}");
+  CHECK(text(DType::UInt64, ~std::uint64_t{0}) == "std::uint64_t{18446744073709551615u}");
+  CHECK(text(DType::Float16, 0x3e00) == "pl::half(1.5f)");
+  CHECK(text(DType::BFloat16, 0xff80) == "pl::bfloat16(__builtin_bit_cast(float, 0xff800000u))");
 }

@@ -6,7 +6,7 @@ using namespace trilith::codegen::build;
 
 namespace {
 
-constexpr DType dtypes[] = {DType::Bool, DType::Int32, DType::Int64, DType::Float32, DType::Float64};
+constexpr const auto& dtypes = all_dtypes;
 
 Attributes axes(int axis, int axis2) {
   Attributes attributes;

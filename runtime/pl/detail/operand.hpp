@@ -20,7 +20,7 @@ enum class OperandKind : std::uint8_t { None, Number, Scalar, Tile };
 
 template <class A>
 struct Operand {
-  static constexpr OperandKind kind = std::is_arithmetic_v<A> ? OperandKind::Number : OperandKind::None;
+  static constexpr OperandKind kind = is_number<A> ? OperandKind::Number : OperandKind::None;
   using element = A;
 };
 template <class T>
@@ -81,23 +81,33 @@ template <class... A>
 using Element = typename std::conditional_t<std::is_same_v<typename CommonElement<A...>::type, NoElement>,
                                             Numbers<A...>, CommonElement<A...>>::type;
 
-/// A C++ number beside a dtype-erased tile: rounded to its dtype, refused where an integer tile cannot hold
-/// it.
-[[nodiscard]] Value number_as(DType dtype, double value, bool is_integer, const std::source_location& where);
+/// A C++ number as a scalar of its own dtype.
+template <class A>
+[[nodiscard]] Value number_value(A number) {
+  if constexpr (std::is_same_v<A, long double>)
+    return Value::scalar(static_cast<double>(number));
+  else
+    return Value::scalar(number);
+}
+/// A C++ number beside a tile: rounded to its dtype, refused where an integer tile cannot hold it.
+[[nodiscard]] Value number_as(DType dtype, const Value& number, std::string_view operation,
+                              const std::source_location& where);
 
+/// `operation` names what is asked for in messages.
 template <class E, class A>
-[[nodiscard]] Value to_value(const A& operand, DType erased, const std::source_location& where) {
+[[nodiscard]] Value to_value(const A& operand, DType erased, const std::source_location& where,
+                             std::string_view operation = "constant") {
   if constexpr (kind_of<A> == OperandKind::Tile) {
     return operand.value();
   } else if constexpr (kind_of<A> == OperandKind::Scalar) {
     return Value::scalar(operand.value());
   } else if constexpr (std::is_void_v<E>) {
-    return number_as(erased, static_cast<double>(operand), std::is_integral_v<A>, where);
+    return number_as(erased, number_value(operand), operation, where);
   } else {
-    static_assert(!(std::is_integral_v<E> && std::is_floating_point_v<A>),
+    static_assert(!(std::is_integral_v<E> && IsFloatingScalar<A>::value),
                   "a floating constant beside an integer tile; convert the tile with pl::cast<float>(…)");
     if constexpr (std::is_integral_v<E> && !std::is_same_v<E, A>)
-      return number_as(trilith::codegen::dtype_of<E>, static_cast<double>(operand), true, where);
+      return number_as(trilith::codegen::dtype_of<E>, number_value(operand), operation, where);
     else
       return Value::scalar(static_cast<E>(operand));
   }
@@ -131,21 +141,23 @@ template <class R, bool tile>
 /// Runs an elementwise, logic or bits operation; the result has the operands' element type.
 template <Op op, class... A>
 [[nodiscard]] auto apply(const std::source_location& where, const A&... operands) {
-  require_core(trilith::codegen::operation(op).name, where);
+  const std::string_view name = trilith::codegen::operation(op).name;
+  require_core(name, where);
   using E = Element<A...>;
   const DType erased = erased_dtype(operands...);
-  return wrap<E, AnyTile<A...>>(
-      trilith::codegen::reference::apply(op, {to_value<E>(operands, erased, where)...}, location_of(where)));
+  return wrap<E, AnyTile<A...>>(trilith::codegen::reference::apply(
+      op, {to_value<E>(operands, erased, where, name)...}, location_of(where)));
 }
 
 /// Runs an operation whose result is bool.
 template <Op op, class... A>
 [[nodiscard]] auto compare(const std::source_location& where, const A&... operands) {
-  require_core(trilith::codegen::operation(op).name, where);
+  const std::string_view name = trilith::codegen::operation(op).name;
+  require_core(name, where);
   using E = Element<A...>;
   const DType erased = erased_dtype(operands...);
-  return wrap<bool, AnyTile<A...>>(
-      trilith::codegen::reference::apply(op, {to_value<E>(operands, erased, where)...}, location_of(where)));
+  return wrap<bool, AnyTile<A...>>(trilith::codegen::reference::apply(
+      op, {to_value<E>(operands, erased, where, name)...}, location_of(where)));
 }
 
 }  // namespace pl::detail

@@ -57,7 +57,7 @@ inline constexpr Access access_of<InOut<X>> = Access::InOut;
 /// The C++ type of a scalar parameter's value; void: no scalar.
 template <class P>
 struct ScalarValue {
-  using type = std::conditional_t<std::is_arithmetic_v<P>, P, void>;
+  using type = std::conditional_t<is_number<P>, P, void>;
 };
 template <class T>
 struct ScalarValue<Scalar<T>> {

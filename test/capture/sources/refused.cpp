@@ -240,9 +240,13 @@ auto other_dtype = pl::jit.incore([](Matrix x, Output y, pl::Scalar<float> s) {
   n += x.dim(0) > 3 ? 1 : 0;
   y = pl::store(pl::load(x) * n, y);  // refused: a run-time int32 beside a tile of float
 });
-auto unsigned_count = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
-  unsigned count = n;  // refused: std::uint32_t is not built yet
-  y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar<int>(count)), y);
+auto unsigned_beside_int = pl::jit.incore([](pl::Tensor<int> x, pl::Out<pl::Tensor<int>> y, pl::Scalar<int> n) {
+  unsigned count = n;
+  y = pl::store(pl::load(x) * count, y);  // refused: a run-time uint32 beside a tile of int32
+});
+auto long_double = pl::jit.incore([](Matrix x, Output y) {
+  long double wide = 1;  // refused: the type 'long double' is no type of the kernel language
+  y = pl::store(pl::load(x) * static_cast<float>(wide), y);
 });
 
 // Options of operations.
@@ -257,9 +261,6 @@ auto by_reference = pl::jit.incore([](const Matrix& x, Output y) {  // refused: 
 auto returns_plain = pl::jit.incore([](Matrix x, Output y) {
   y = pl::store(pl::load(x), y);
   return x;  // refused: returns a plain pl::Tensor
-});
-auto unbuilt = pl::jit.incore([](pl::Scalar<std::int16_t> n, Matrix x, Output y) {  // refused: std::int16_t is not built yet
-  y = pl::store(pl::load(x), y);
 });
 
 // References.

@@ -38,7 +38,9 @@ TRILITH_INLINE V neg(V x) {
 }
 template <class V>
 TRILITH_INLINE V abs(V x) {
-  if constexpr (std::is_integral_v<Element<V>>)
+  if constexpr (std::is_unsigned_v<Element<V>>)
+    return x;
+  else if constexpr (std::is_integral_v<Element<V>>)
     return x < 0 ? neg(x) : x;
   else
     return magnitude<Element<V>>(x);
@@ -50,7 +52,7 @@ TRILITH_INLINE V square(V x) {
 template <class V>
 TRILITH_INLINE V sign(V x) {
   using T = Element<V>;
-  const V one = splat<T>(T(1)), minus_one = splat<T>(T(-1));
+  const V one = splat<T>(T(1)), minus_one = splat<T>(static_cast<T>(-1));
   V zero{};
   if constexpr (!std::is_integral_v<T>) zero = x == x ? zero : x;
   return x > V{} ? one : (x < V{} ? minus_one : zero);
@@ -148,6 +150,7 @@ TRILITH_BATCH_3(clamp, float)
 TRILITH_BATCH_3(clamp, double)
 TRILITH_BATCH_3(clamp, std::int32_t)
 TRILITH_BATCH_3(clamp, std::int64_t)
+TRILITH_OTHER_3(clamp)
 TRILITH_WIDE_3(clamp)
 
 TRILITH_FLOATING_1(recip)

@@ -92,6 +92,9 @@ TRILITH_WHERE(float)
 TRILITH_WHERE(double)
 TRILITH_WHERE(std::int32_t)
 TRILITH_WHERE(std::int64_t)
+template <class T>
+  requires is_other_integer<T>
+TRILITH_WHERE(T)
 #undef TRILITH_WHERE
 template <class T, int N>
 TRILITH_INLINE Wide<T, N> where(Mask<N> condition, const Wide<T, N>& yes, const Wide<T, N>& no) {

@@ -17,39 +17,50 @@ TRILITH_INLINE T safe_quotient(T a, T b) {
   return static_cast<T>(a / b);
 }
 
-// Through double: a quotient of two 32-bit integers is at least 2^-31 (relative) away from the next integer,
-// so the rounded double truncates to the same one.
-TRILITH_INLINE I32 div(I32 a, I32 b) {
-  const I32 none = (I32)(b == 0), minus_one = (I32)(b == -1);
-  using Doubles = Vector<double, lanes<std::int32_t>>;
-  const I32 divisor = (none | minus_one) ? I32{} + 1 : b;
-  const I32 quotient = __builtin_convertvector(
-      __builtin_convertvector(a, Doubles) / __builtin_convertvector(divisor, Doubles), I32);
-  const I32 negated = (I32)(U32{} - (U32)a);
-  return none ? I32{} : (minus_one ? negated : quotient);
-}
-TRILITH_INLINE I64 div(I64 a, I64 b) {
-  I64 result{};
-  for (int i = 0; i < lanes<std::int64_t>; ++i) result[i] = safe_quotient<std::int64_t>(a[i], b[i]);
-  return result;
+// Narrow integers divide as floats, those of 32 bits as doubles: a quotient of two n-bit integers is at least
+// 2^-n (relative) away from the next integer, so the rounded quotient truncates to the same one.
+template <class V>
+  requires std::is_integral_v<Element<V>>
+TRILITH_INLINE V div(V a, V b) {
+  using T = Element<V>;
+  if constexpr (sizeof(T) == 8) {
+    V result{};
+    for (int i = 0; i < lanes<T>; ++i) result[i] = safe_quotient<T>(a[i], b[i]);
+    return result;
+  } else {
+    using I = Vector<Integer<T>>;
+    using Floats = Vector<std::conditional_t<sizeof(T) == 4, double, float>, lanes<T>>;
+    const V one = splat<T>(T(1));
+    const I none = (I)(b == V{});
+    I special = none, minus_one{};
+    if constexpr (std::is_signed_v<T>) special |= minus_one = (I)(b == splat<T>(T(-1)));
+    const V divisor = special ? one : b;
+    const V quotient = __builtin_convertvector(
+        __builtin_convertvector(a, Floats) / __builtin_convertvector(divisor, Floats), V);
+    const V ordinary = none ? V{} : quotient;
+    if constexpr (std::is_unsigned_v<T>) return ordinary;
+    using U = Vector<Unsigned<T>>;
+    return minus_one ? (V)(U{} - (U)a) : ordinary;
+  }
 }
 
 template <class V>
-TRILITH_INLINE V integer_fmod(V a, V b) {
+  requires std::is_integral_v<Element<V>>
+TRILITH_INLINE V fmod(V a, V b) {
   using U = Vector<Unsigned<Element<V>>>;
   const V rest = (V)((U)a - (U)div(a, b) * (U)b);
-  return b == 0 ? V{} : rest;
+  return b == V{} ? V{} : rest;
 }
-TRILITH_INLINE I32 fmod(I32 a, I32 b) { return integer_fmod(a, b); }
-TRILITH_INLINE I64 fmod(I64 a, I64 b) { return integer_fmod(a, b); }
 
 template <class V>
-TRILITH_INLINE V integer_rem(V a, V b) {
-  const V rest = integer_fmod(a, b);
-  return ((V)(rest != 0) & (V)((rest ^ b) < 0)) ? rest + b : rest;
+  requires std::is_integral_v<Element<V>>
+TRILITH_INLINE V rem(V a, V b) {
+  const V rest = fmod(a, b);
+  if constexpr (std::is_unsigned_v<Element<V>>)
+    return rest;
+  else
+    return ((V)(rest != V{}) & (V)((rest ^ b) < V{})) ? rest + b : rest;
 }
-TRILITH_INLINE I32 rem(I32 a, I32 b) { return integer_rem(a, b); }
-TRILITH_INLINE I64 rem(I64 a, I64 b) { return integer_rem(a, b); }
 
 template <class V>
 TRILITH_INLINE V bit_and(V a, V b) {
@@ -71,16 +82,18 @@ template <class V>
 TRILITH_INLINE V shl(V a, V b) {
   using T = Element<V>;
   using U = Vector<Unsigned<T>>;
-  constexpr Unsigned<T> width = sizeof(T) * 8;
-  return (U)b < width ? (V)((U)a << ((U)b & (width - 1))) : V{};
+  const U width = splat<Unsigned<T>>(sizeof(T) * 8), last = splat<Unsigned<T>>(sizeof(T) * 8 - 1);
+  return (U)b < width ? (V)((U)a << ((U)b & last)) : V{};
 }
 template <class V>
 TRILITH_INLINE V shr(V a, V b) {
   using T = Element<V>;
   using U = Vector<Unsigned<T>>;
-  constexpr Unsigned<T> width = sizeof(T) * 8;
-  // Beyond the width the sign stays, as after a shift by width - 1.
-  return a >> (V)((U)b < width ? (U)b : U{} + (width - 1));
+  const U width = splat<Unsigned<T>>(sizeof(T) * 8), last = splat<Unsigned<T>>(sizeof(T) * 8 - 1);
+  if constexpr (std::is_unsigned_v<T>)
+    return b < width ? a >> (b & last) : V{};
+  else  // beyond the width the sign stays, as after a shift by width - 1
+    return a >> (V)((U)b < width ? (U)b : last);
 }
 
 }  // namespace native

@@ -25,9 +25,9 @@ using Element = std::remove_cvref_t<decltype(std::declval<V&>()[0])>;
                                       const xsimd::batch<T>& c) {                                  \
     return native::wrap<T>(native::name(native::unwrap(a), native::unwrap(b), native::unwrap(c))); \
   }
-#define TRILITH_BATCH_COMPARE(name, T)                                                              \
-  TRILITH_INLINE Mask<lanes<T>> name(const xsimd::batch<T>& a, const xsimd::batch<T>& b) {          \
-    return {static_cast<Mask<lanes<T>>::Bits>(native::name(native::unwrap(a), native::unwrap(b)))}; \
+#define TRILITH_BATCH_COMPARE(name, T)                                                                       \
+  TRILITH_INLINE Mask<lanes<T>> name(const xsimd::batch<T>& a, const xsimd::batch<T>& b) {                   \
+    return {static_cast<typename Mask<lanes<T>>::Bits>(native::name(native::unwrap(a), native::unwrap(b)))}; \
   }
 #define TRILITH_BATCH_TEST(name, T)                                              \
   TRILITH_INLINE Mask<lanes<T>> name(const xsimd::batch<T>& x) {                 \
@@ -102,6 +102,27 @@ using Element = std::remove_cvref_t<decltype(std::declval<V&>()[0])>;
   TRILITH_BATCH_3(name, double)  \
   TRILITH_WIDE_3(name)
 
+namespace trilith::device {
+/// The integers that kernels use less: their overloads are templates, so that the precompiled header does not
+/// grow by six instances of every operation.
+template <class T>
+inline constexpr bool is_other_integer = std::is_integral_v<T> && !std::is_same_v<T, bool> &&
+                                         !std::is_same_v<T, std::int32_t> && !std::is_same_v<T, std::int64_t>;
+}  // namespace trilith::device
+
+#define TRILITH_OTHER_1(name)    \
+  template <class T>             \
+    requires is_other_integer<T> \
+  TRILITH_BATCH_1(name, T)
+#define TRILITH_OTHER_2(name)    \
+  template <class T>             \
+    requires is_other_integer<T> \
+  TRILITH_BATCH_2(name, T)
+#define TRILITH_OTHER_3(name)    \
+  template <class T>             \
+    requires is_other_integer<T> \
+  TRILITH_BATCH_3(name, T)
+
 /// Batches and Wides of every element type tiles have; their scalars are in scalar.hpp.
 #define TRILITH_NUMERIC_1(name) \
   TRILITH_BATCH_1(name, float)  \
@@ -110,6 +131,7 @@ using Element = std::remove_cvref_t<decltype(std::declval<V&>()[0])>;
 #define TRILITH_INTEGER_1(name)       \
   TRILITH_BATCH_1(name, std::int32_t) \
   TRILITH_BATCH_1(name, std::int64_t) \
+  TRILITH_OTHER_1(name)               \
   TRILITH_WIDE_1(name)
 #define TRILITH_NUMERIC_2(name) \
   TRILITH_BATCH_2(name, float)  \
@@ -118,10 +140,14 @@ using Element = std::remove_cvref_t<decltype(std::declval<V&>()[0])>;
 #define TRILITH_INTEGER_2(name)       \
   TRILITH_BATCH_2(name, std::int32_t) \
   TRILITH_BATCH_2(name, std::int64_t) \
+  TRILITH_OTHER_2(name)               \
   TRILITH_WIDE_2(name)
 #define TRILITH_COMPARE(name)               \
   TRILITH_BATCH_COMPARE(name, float)        \
   TRILITH_BATCH_COMPARE(name, double)       \
   TRILITH_BATCH_COMPARE(name, std::int32_t) \
   TRILITH_BATCH_COMPARE(name, std::int64_t) \
+  template <class T>                        \
+    requires is_other_integer<T>            \
+  TRILITH_BATCH_COMPARE(name, T)            \
   TRILITH_WIDE_COMPARE(name)

@@ -27,8 +27,28 @@ TRILITH_INLINE std::uint64_t first_bits(int n, int count) {
   return ~std::uint64_t{0} >> (64 - (n < count ? n : count));
 }
 
+/// Narrow elements of a part of a vector go over the stack: a branch for each of 32 would be slower and large.
+template <class T>
+TRILITH_INLINE Vector<T> load_over_stack(const T* from, int n, T fill) {
+  Vector<T> result = splat<T>(fill);
+  __builtin_memcpy(&result, from, sizeof(T) * (n <= 0 ? 0 : n < lanes<T> ? n : lanes<T>));
+  return result;
+}
+template <class T>
+TRILITH_INLINE void store_over_stack(T* to, Vector<T> value, int n) {
+  __builtin_memcpy(to, &value, sizeof(T) * (n <= 0 ? 0 : n < lanes<T> ? n : lanes<T>));
+}
+
 template <class T>
 TRILITH_INLINE Vector<T> load_partial(const T* from, int n, T fill) {
+#if defined(__AVX512BW__)
+  if constexpr (sizeof(T) == 1)
+    return (Vector<T>)_mm512_mask_loadu_epi8((__m512i)splat<T>(fill), first_bits(n, lanes<T>), from);
+  if constexpr (sizeof(T) == 2)
+    return (Vector<T>)_mm512_mask_loadu_epi16((__m512i)splat<T>(fill),
+                                              static_cast<__mmask32>(first_bits(n, lanes<T>)), from);
+#endif
+  if constexpr (sizeof(T) <= 2) return load_over_stack<T>(from, n, fill);
 #if defined(__AVX512F__)
   if constexpr (sizeof(T) == 4)
     return (Vector<T>)_mm512_mask_loadu_epi32((__m512i)splat<T>(fill),
@@ -59,6 +79,12 @@ TRILITH_INLINE Vector<T> load_partial(const T* from, int n, T fill) {
 
 template <class T>
 TRILITH_INLINE void store_partial(T* to, Vector<T> value, int n) {
+#if defined(__AVX512BW__)
+  if constexpr (sizeof(T) == 1) return _mm512_mask_storeu_epi8(to, first_bits(n, lanes<T>), (__m512i)value);
+  if constexpr (sizeof(T) == 2)
+    return _mm512_mask_storeu_epi16(to, static_cast<__mmask32>(first_bits(n, lanes<T>)), (__m512i)value);
+#endif
+  if constexpr (sizeof(T) <= 2) return store_over_stack<T>(to, value, n);
 #if defined(__AVX512F__)
   if constexpr (sizeof(T) == 4)
     _mm512_mask_storeu_epi32(to, static_cast<__mmask16>(first_bits(n, lanes<T>)), (__m512i)value);
@@ -94,13 +120,6 @@ TRILITH_INLINE void store_streaming(T* to, Vector<T> value) {
 #else
   store<T>(to, value);
 #endif
-}
-
-// Bools in memory are bytes 0 or 1: eight of them against the bits of one byte.
-TRILITH_INLINE std::uint64_t gather_bytes(std::uint64_t bytes) { return (bytes * 0x0102040810204080u) >> 56; }
-TRILITH_INLINE std::uint64_t spread_bits(std::uint64_t bits) {
-  const std::uint64_t spread = ((bits & 0xff) * 0x0101010101010101u) & 0x8040201008040201u;
-  return ((spread + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u;
 }
 
 }  // namespace native

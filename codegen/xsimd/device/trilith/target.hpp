@@ -9,10 +9,53 @@
 
 namespace trilith::device::native {
 
+// Bools in memory are bytes 0 or 1: eight of them against the bits of one byte.
+TRILITH_INLINE std::uint64_t gather_bytes(std::uint64_t bytes) { return (bytes * 0x0102040810204080u) >> 56; }
+TRILITH_INLINE std::uint64_t spread_bits(std::uint64_t bits) {
+  const std::uint64_t spread = ((bits & 0xff) * 0x0101010101010101u) & 0x8040201008040201u;
+  return ((spread + 0x7f7f7f7f7f7f7f7fu) >> 7) & 0x0101010101010101u;
+}
+
+/// Bit i is the highest bit of byte i, where all bytes are 0 or -1.
+template <int N>
+TRILITH_INLINE std::uint64_t bits_of_bytes(Vector<std::int8_t, N> truth) {
+  std::uint64_t bits = 0;
+#if defined(__SSE2__)
+  for (int i = 0; i < N; i += 16) {
+    __m128i part = _mm_setzero_si128();
+    __builtin_memcpy(&part, reinterpret_cast<const char*>(&truth) + i, N < 16 ? N : 16);
+    bits |= static_cast<std::uint64_t>(static_cast<unsigned>(_mm_movemask_epi8(part))) << i;
+  }
+#else
+  for (int i = 0; i < N; i += 8) {
+    std::uint64_t bytes;
+    __builtin_memcpy(&bytes, reinterpret_cast<const char*>(&truth) + i, 8);
+    bits |= gather_bytes(bytes & 0x0101010101010101u) << i;
+  }
+#endif
+  return bits;
+}
+/// N bytes, -1 where a bit is set.
+template <int N>
+TRILITH_INLINE Vector<std::int8_t, N> bytes_of_bits(std::uint64_t bits) {
+  Vector<std::int8_t, N> result;
+  for (int i = 0; i < N; i += 8) {
+    const std::uint64_t bytes = spread_bits(bits >> i) * 0xff;
+    __builtin_memcpy(reinterpret_cast<char*>(&result) + i, &bytes, 8);
+  }
+  return result;
+}
+
 /// Bit i set where element i of a comparison result is true.
 template <class T>
 TRILITH_INLINE std::uint64_t to_bits(Vector<T> truth) {
-  static_assert(std::is_integral_v<T> && sizeof(T) >= 4);
+  static_assert(std::is_integral_v<T>);
+#if defined(__AVX512BW__)
+  if constexpr (sizeof(T) == 1) return _mm512_movepi8_mask((__m512i)truth);
+  if constexpr (sizeof(T) == 2) return _mm512_movepi16_mask((__m512i)truth);
+#endif
+  if constexpr (sizeof(T) <= 2)
+    return bits_of_bytes<lanes<T>>(__builtin_convertvector(truth, Vector<std::int8_t, lanes<T>>));
 #if defined(__AVX512F__)
   if constexpr (sizeof(T) == 4)
     return _mm512_cmplt_epi32_mask((__m512i)truth, _mm512_setzero_si512());
@@ -38,24 +81,33 @@ TRILITH_INLINE std::uint64_t to_bits(Vector<T> truth) {
 /// The comparison result whose element i is bit i.
 template <class T>
 TRILITH_INLINE Vector<T> from_bits(std::uint64_t bits) {
-  static_assert(std::is_integral_v<T> && sizeof(T) >= 4);
-#if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4)
-    return (Vector<T>)_mm512_maskz_set1_epi32(static_cast<__mmask16>(bits), -1);
-  else
-    return (Vector<T>)_mm512_maskz_set1_epi64(static_cast<__mmask8>(bits), -1);
+  static_assert(std::is_integral_v<T>);
+  if constexpr (sizeof(T) <= 2) {
+#if defined(__AVX512BW__)
+    if constexpr (sizeof(T) == 1) return (Vector<T>)_mm512_movm_epi8(bits);
+    return (Vector<T>)_mm512_movm_epi16(static_cast<__mmask32>(bits));
 #else
-  struct Powers {
-    T values[lanes<T>];
-    constexpr Powers() : values{} {
-      for (int i = 0; i < lanes<T>; ++i) values[i] = T{1} << i;
-    }
-  };
-  static constexpr Powers powers{};
-  Vector<T> power;
-  __builtin_memcpy(&power, powers.values, sizeof power);
-  return (Vector<T>)((splat<T>(static_cast<T>(bits)) & power) == power);
+    return __builtin_convertvector(bytes_of_bits<lanes<T>>(bits), Vector<T>);
 #endif
+  } else {
+#if defined(__AVX512F__)
+    if constexpr (sizeof(T) == 4)
+      return (Vector<T>)_mm512_maskz_set1_epi32(static_cast<__mmask16>(bits), -1);
+    else
+      return (Vector<T>)_mm512_maskz_set1_epi64(static_cast<__mmask8>(bits), -1);
+#else
+    struct Powers {
+      T values[lanes<T>];
+      constexpr Powers() : values{} {
+        for (int i = 0; i < lanes<T>; ++i) values[i] = T{1} << i;
+      }
+    };
+    static constexpr Powers powers{};
+    Vector<T> power;
+    __builtin_memcpy(&power, powers.values, sizeof power);
+    return (Vector<T>)((splat<T>(static_cast<T>(bits)) & power) == power);
+#endif
+  }
 }
 
 /// Element i of `yes` where bit i is set, else of `no`.
@@ -64,11 +116,10 @@ TRILITH_INLINE Vector<T> select(std::uint64_t bits, Vector<T> yes, Vector<T> no)
 #if defined(__AVX512F__)
   if constexpr (sizeof(T) == 4)
     return (Vector<T>)_mm512_mask_blend_epi32(static_cast<__mmask16>(bits), (__m512i)no, (__m512i)yes);
-  else
+  if constexpr (sizeof(T) == 8)
     return (Vector<T>)_mm512_mask_blend_epi64(static_cast<__mmask8>(bits), (__m512i)no, (__m512i)yes);
-#else
-  return from_bits<Integer<T>>(bits) ? yes : no;
 #endif
+  return from_bits<Integer<T>>(bits) ? yes : no;
 }
 
 /// True when any element of a comparison result is.

@@ -1,0 +1,71 @@
+// runtime/pl/adapters/torch.hpp -- views of libtorch's tensors.
+//
+//   at::Tensor x = at::rand({8, 16}), y = at::empty_like(x);
+//   kernel(pl::from_torch<float>(x), pl::from_torch<float>(y), 2.0f);
+//
+// Nothing is copied; the tensor must outlive the view. What a kernel writes is invisible to autograd: write to
+// tensors that require no gradient, or inside an autograd::Function. Errors: DtypeError (another dtype than T, a
+// dtype Trilith has not), UserError (not dense CPU memory), ShapeError (rank above 8).
+#pragma once
+
+#include "pl/error.hpp"
+#include "pl/tensor.hpp"
+
+#include <ATen/ATen.h>
+
+#include <optional>
+#include <string>
+
+namespace pl {
+
+namespace detail {
+
+[[nodiscard]] inline std::optional<DType> dtype_of_torch(at::ScalarType type) {
+  switch (type) {
+    case at::kBool: return DType::Bool;
+    case at::kChar: return DType::Int8;
+    case at::kShort: return DType::Int16;
+    case at::kInt: return DType::Int32;
+    case at::kLong: return DType::Int64;
+    case at::kByte: return DType::UInt8;
+    case at::kHalf: return DType::Float16;
+    case at::kBFloat16: return DType::BFloat16;
+    case at::kFloat: return DType::Float32;
+    case at::kDouble: return DType::Float64;
+    default: return std::nullopt;
+  }
+}
+
+}  // namespace detail
+
+/// A view of any dtype, for kernels with `pl::Tensor<>` parameters.
+[[nodiscard]] inline Tensor<> from_torch(const at::Tensor& tensor,
+                                         std::source_location where = std::source_location::current()) {
+  const Location place{where.file_name(), where.line(), where.column()};
+  if (!tensor.defined()) throw UserError("pl::from_torch: the tensor is not defined", place);
+  if (!tensor.device().is_cpu() || tensor.layout() != at::kStrided)
+    throw UserError("pl::from_torch: a tensor on " + tensor.device().str() +
+                        " or without strides; give a dense tensor in CPU memory, as tensor.cpu() makes",
+                    place);
+  const std::optional<DType> dtype = detail::dtype_of_torch(tensor.scalar_type());
+  if (!dtype)
+    throw DtypeError("pl::from_torch: " + std::string(at::toString(tensor.scalar_type())) +
+                         " is no Trilith dtype; convert the tensor with tensor.to(…) first",
+                     place);
+  const detail::ViewRef view{*dtype,
+                             false,
+                             static_cast<int>(tensor.dim()),
+                             tensor.data_ptr(),
+                             tensor.sizes().data(),
+                             tensor.strides().data()};
+  return Tensor<>(view, where);
+}
+
+/// A view of dtype T.
+template <class T>
+[[nodiscard]] Tensor<T> from_torch(const at::Tensor& tensor,
+                                   std::source_location where = std::source_location::current()) {
+  return Tensor<T>(from_torch(tensor, where).view(), where);
+}
+
+}  // namespace pl

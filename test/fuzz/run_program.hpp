@@ -1,0 +1,81 @@
+// test/fuzz/run_program.hpp -- one random program compiled and interpreted on equal memory.
+#pragma once
+
+#include "codegen/error.hpp"
+#include "codegen/random_program.hpp"
+#include "codegen/specialise.hpp"
+#include "codegen/xsimd/emit.hpp"
+#include "jit/engine.hpp"
+#include "runtime/pl/abi.hpp"
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace fuzz {
+
+using namespace trilith::codegen;
+
+/// What a kernel asks of its host.
+struct Host {
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::string fault;
+  std::vector<std::unique_ptr<void, Free>> scratch;
+  pl::abi::Services services{pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch,
+                             on_print};
+  Host() = default;
+  Host(const Host&) = delete;
+  Host& operator=(const Host&) = delete;
+
+  static void on_fault(void* context, const pl::abi::Fault* fault) {
+    static_cast<Host*>(context)->fault =
+        std::string(fault->what) + ", given " + std::to_string(fault->given) + ", expected " +
+        std::to_string(fault->expected) + ", line " + std::to_string(fault->line);
+  }
+  static void* on_scratch(void* context, std::uint64_t bytes) {
+    auto& blocks = static_cast<Host*>(context)->scratch;
+    blocks.emplace_back(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
+    return blocks.back().get();
+  }
+  static void on_print(void*, const char*, std::int32_t, std::int32_t, const std::int64_t*, const void*) {}
+};
+
+inline std::uint64_t slot_of(const Value& value) {
+  std::uint64_t slot = 0;
+  std::memcpy(&slot, value.bytes.data(), value.bytes.size());
+  return slot;
+}
+
+/// Runs `kernel`, which takes the program's arguments, both ways. "": the same memory; else what differs.
+/// Throws what specialise and the compiler throw.
+inline std::string run_both_ways(trilith::jit::Engine& engine, const RandomProgram& program,
+                                 const Kernel& kernel) {
+  RandomArguments expected = random_arguments(program), given = random_arguments(program);
+  const Signature signature = signature_of(program, given);
+  const xsimd::Emitted emitted = xsimd::emit(specialise(kernel, signature), signature);
+  const trilith::jit::KeyPart part{"text", emitted.text};
+  const auto code = engine.get(
+      {&part, 1}, [&] { return trilith::jit::Source{emitted.text, emitted.symbol, kernel.name, {}, {}}; });
+
+  std::vector<pl::abi::Tensor> tensors;
+  std::vector<std::uint64_t> scalars;
+  for (const Argument& argument : given.arguments) {
+    if (const auto* view = std::get_if<TensorView>(&argument))
+      tensors.push_back({view->data, view->extents.data(), view->strides.data()});
+    else
+      scalars.push_back(slot_of(std::get<Value>(argument)));
+  }
+  for (const Value& capture : given.captures) scalars.push_back(slot_of(capture));
+  const pl::abi::Args args{tensors.data(), scalars.data(), 0, 1};
+  Host host;
+  const std::int32_t code_number = code->entry()(&args, &host.services);
+  interpret(kernel, expected.arguments, expected.captures);
+  if (code_number != 0) return "the compiled kernel faults and the interpreter does not: " + host.fault;
+  return difference(program, expected, given);
+}
+
+}  // namespace fuzz
