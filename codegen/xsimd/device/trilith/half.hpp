@@ -173,17 +173,16 @@ TRILITH_INLINE T clamp(T x, T lowest, T highest) {
 }
 template <class T, int N>
 TRILITH_INLINE Narrow<T, N> fma(const Narrow<T, N>& a, const Narrow<T, N>& b, const Narrow<T, N>& c) {
-  const auto sum =
-      native::fma_to_odd<N>(native::whole<float, N>(a.floats).all, native::whole<float, N>(b.floats).all,
-                            native::whole<float, N>(c.floats).all);
-  return {native::parts<float, N>({native::float_of_double<T, N>(sum)})};
+  const auto sum = native::fma_to_odd<N>(native::whole<float, N>(a.floats), native::whole<float, N>(b.floats),
+                                         native::whole<float, N>(c.floats));
+  return {native::parts<float, N>(native::float_of_double<T, N>(sum))};
 }
 template <NarrowFloat T>
 TRILITH_INLINE T fma(T a, T b, T c) {
-  using One = native::Vector<float, 4>;
-  const auto sum = native::fma_to_odd<4>(One{static_cast<float>(a)}, One{static_cast<float>(b)},
-                                         One{static_cast<float>(c)});
-  return T(native::float_of_double<T, 4>(sum)[0]);
+  using Two = native::Whole<float, 2>;
+  const auto sum = native::fma_to_odd<2>(Two{{static_cast<float>(a)}}, Two{{static_cast<float>(b)}},
+                                         Two{{static_cast<float>(c)}});
+  return T(native::float_of_double<T, 2>(sum).all[0]);
 }
 
 #define TRILITH_NARROW_COMPARE(name)                                          \
@@ -250,11 +249,10 @@ TRILITH_INLINE Narrow<U, N> cast_to_narrow(const Vec<T, N>& x) {
     // What float rounds is too large for a half: rounding twice does no harm.
     return {round_to<U>(device::cast<float>(x))};
   } else {
-    const Vector<T, N> all = whole<T, N>(x).all;
     if constexpr (std::is_integral_v<T>)
-      return {parts<float, N>({float_of_double<U, N>(sticky_double<T, N>(all))})};
+      return {parts<float, N>(float_of_double<U, N>(sticky_double<T, N>(whole<T, N>(x))))};
     else
-      return {parts<float, N>({float_of_double<U, N>(all)})};
+      return {parts<float, N>(float_of_double<U, N>(whole<T, N>(x)))};
   }
 }
 }  // namespace native

@@ -1,6 +1,7 @@
 // trilith/half_convert.hpp -- registers of floats from and to the patterns of half and bfloat16, in every target.
 #pragma once
 
+#include "cast.hpp"
 #include "memory.hpp"
 
 #include <codegen/half.hpp>
@@ -99,7 +100,8 @@ TRILITH_INLINE void store_patterns(void* to, Patterns patterns, int n) {
 
 /// Doubles rounded once to T's values, as floats.
 template <class T, int N>
-TRILITH_INLINE Vector<float, N> float_of_double(Vector<double, N> x) {
+TRILITH_INLINE Whole<float, N> float_of_double(const Whole<double, N>& whole) {
+  const Vector<double, N> x = whole.all;
   using Doubles = Vector<double, N>;
   using Bits = Vector<std::int64_t, N>;
   constexpr auto power = [](int n) {  // 2^n, also out of a float's range
@@ -117,13 +119,14 @@ TRILITH_INLINE Vector<float, N> float_of_double(Vector<double, N> x) {
   const Doubles infinity = Doubles{} + std::numeric_limits<double>::infinity();
   result = result >= power(T::bias + 1) ? infinity : result;
   result = x == x ? result : x;
-  return __builtin_convertvector((Doubles)((Bits)result | sign), Vector<float, N>);
+  return {__builtin_convertvector((Doubles)((Bits)result | sign), Vector<float, N>)};
 }
 
 /// 32- or 64-bit integers as doubles that round to few digits as the integers do: what a double cannot hold is left
 /// only as "there is more".
 template <class T, int N>
-TRILITH_INLINE Vector<double, N> sticky_double(Vector<T, N> x) {
+TRILITH_INLINE Whole<double, N> sticky_double(const Whole<T, N>& whole) {
+  Vector<T, N> x = whole.all;
   if constexpr (sizeof(T) == 8) {
     using Integers = Vector<T, N>;
     const Integers low = x & T{0xffff}, high = x - low;
@@ -134,21 +137,22 @@ TRILITH_INLINE Vector<double, N> sticky_double(Vector<T, N> x) {
     else
       x = x > large ? sticky : x;
   }
-  return __builtin_convertvector(x, Vector<double, N>);
+  return {__builtin_convertvector(x, Vector<double, N>)};
 }
 
 /// a * b + c of 16-bit floats, the sum rounded to odd: rounding it again rounds once.
 template <int N>
-TRILITH_INLINE Vector<double, N> fma_to_odd(Vector<float, N> a, Vector<float, N> b, Vector<float, N> c) {
+TRILITH_INLINE Whole<double, N> fma_to_odd(const Whole<float, N>& a, const Whole<float, N>& b,
+                                           const Whole<float, N>& c) {
   TRILITH_NO_CONTRACTION
   using Doubles = Vector<double, N>;
   using Bits = Vector<std::int64_t, N>;
-  const Doubles product = __builtin_convertvector(a, Doubles) * __builtin_convertvector(b, Doubles);
-  const Doubles addend = __builtin_convertvector(c, Doubles), sum = product + addend;
+  const Doubles product = __builtin_convertvector(a.all, Doubles) * __builtin_convertvector(b.all, Doubles);
+  const Doubles addend = __builtin_convertvector(c.all, Doubles), sum = product + addend;
   const Doubles back = sum - product, error = (product - (sum - back)) + (addend - back);
   const Bits inexact = (Bits)((error < 0.0) | (error > 0.0));  // false for the NaN that infinities give
   const Bits away = (Bits)((Bits)(error < 0.0) ^ ((Bits)sum >> 63)) & inexact;
-  return (Doubles)(((Bits)sum + away) | (inexact & 1));
+  return {(Doubles)(((Bits)sum + away) | (inexact & 1))};
 }
 
 }  // namespace native
