@@ -147,6 +147,8 @@ class CppPrinter {
         if (given.trans_b) field("trans_b", "true");
         result = ", {" + result + "}";
         break;
+      case Op::SortIndices:
+      case Op::TopkIndices: known.flag = given.flag; break;
       default: break;
     }
     if (takes_axis(expr.op)) known.axis = given.axis;
@@ -173,7 +175,14 @@ class CppPrinter {
       }
       case Op::Dim: return operand(0) + ".dim(" + number(expr.operands[1].value, true) + ")";
       case Op::Rank: return operand(0) + ".rank()";
-      case Op::Slice: return operand(0) + ".slice(" + operand(1) + ", " + operand(2) + ")";
+      case Op::Write: cannot("an element written within an expression");
+      case Op::LoadRow: return "pl::gather_row(" + whole(expr) + ", " + operand(3) + ")";
+      case Op::PagedGather:
+        return "pl::paged_gather(" + whole(expr) + ", " + operand(3) + ", " + operand(4) + ", " + operand(5) +
+               ", {.start = " + operand(6) + "})";
+      case Op::Slice:
+        if (expr.operands[1].operands.empty()) cannot("a slice of a tensor without axes");
+        return operand(0) + ".slice(" + operand(1) + ", " + operand(2) + ")";
       case Op::Index: return operand(0) + "[" + operand(1) + "]";
       case Op::Full: return "pl::full<" + cpp(expr.type.dtype) + ">(" + operand(0) + ", " + operand(1) + ")";
       case Op::Load:
@@ -203,11 +212,23 @@ class CppPrinter {
     std::string operands;
     for (const Expr& each : expr.operands)
       append(operands, each.is_constant() && each.literal ? literal(expr, each) : text(each));
-    if (takes_axis(expr.op)) append(operands, "{.axis = " + std::to_string(expr.attributes.axis) + "}");
+    if (takes_axis(expr.op)) {
+      std::string axis = "{.axis = " + std::to_string(expr.attributes.axis);
+      if (expr.op == Op::SortIndices && expr.attributes.flag) axis += ", .descending = true";
+      if (expr.op == Op::TopkIndices && !expr.attributes.flag) axis += ", .largest = false";
+      append(operands, axis + "}");
+    }
     // What no operand tells the dtype of is told it.
     const bool typed = expr.op == Op::Arange || expr.op == Op::Random || expr.op == Op::Reinterpret;
     return "pl::" + std::string(operation(expr.op).name) + (typed ? "<" + cpp(expr.type.dtype) + ">" : "") +
            "(" + operands + options(expr) + ")";
+  }
+
+  /// The tensor of a call that takes all of it.
+  std::string whole(const Expr& call) {
+    if (!call.operands[1].operands.empty())
+      cannot("a region of the tensor of " + std::string(operation(call.op).name));
+    return text(call.operands[0]);
   }
 
   /// A literal takes the dtype of a tile beside it. Beside numbers alone C++ would take the wider type.
