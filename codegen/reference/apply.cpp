@@ -21,8 +21,7 @@ Value reduce_axis(Op op, const Value& x, std::int32_t given, const pl::Location&
   if (x.is_scalar) throw pl::ShapeError(name + " needs a tile, not a scalar", location);
   if (given < -rank || given >= rank)
     throw pl::ShapeError(name + ": axis " + std::to_string(given) + " of a tile of rank " +
-                             std::to_string(rank) +
-                             "; axes are 0 to rank - 1, or negative from the end",
+                             std::to_string(rank) + "; axes are 0 to rank - 1, or negative from the end",
                          location);
   const auto axis = static_cast<std::size_t>(given < 0 ? given + rank : given);
   Value flat = x;
@@ -39,8 +38,7 @@ Value reduce_axis(Op op, const Value& x, std::int32_t given, const pl::Location&
 
 Value apply(Op op, std::span<const Value> operands, const Attributes& attributes, DType result_dtype,
             const pl::Location& location) {
-  if (operation(op).group == Group::Reduce)
-    return reduce_axis(op, operands[0], attributes.axis, location);
+  if (operation(op).group == Group::Reduce) return reduce_axis(op, operands[0], attributes.axis, location);
   std::vector<TypeOf> types;
   for (const Value& operand : operands) types.push_back({operand.dtype, operand.is_scalar, operand.shape});
   const TypeOf type = result_type(op, types, result_dtype, location);

@@ -57,7 +57,8 @@ TileCallType concat(CallRule& rule) {
       if (axis == along)
         shape[axis] = CallRule::sum(std::move(shape[axis]), rule.extent(i, axis));
       else
-        rule.equal(rule.extent(0, axis), rule.extent(i, axis), "the extents along axis " + std::to_string(axis));
+        rule.equal(rule.extent(0, axis), rule.extent(i, axis),
+                   "the extents along axis " + std::to_string(axis));
     }
   }
   return rule.result(rule.tile(0).dtype, std::move(shape));

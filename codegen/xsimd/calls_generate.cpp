@@ -7,8 +7,8 @@ void write_arange(TileCall& call) {
   const std::vector<Dim>& shape = call.type().shape;
   const std::size_t last = shape.empty() ? 0 : shape.size() - 1;
   call.write("arange", call.dtype(),
-             {call.result(), call.count(shape, 0, last), call.count(shape, last, shape.size()), call.scalar(1),
-              call.scalar(2)});
+             {call.result(), call.count(shape, 0, last), call.count(shape, last, shape.size()),
+              call.scalar(1), call.scalar(2)});
 }
 
 void write_tri(TileCall& call) {

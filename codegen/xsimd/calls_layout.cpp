@@ -36,15 +36,15 @@ std::string rank_argument(const TileCall& call, const std::vector<Dim>& shape) {
 
 void write_tile_slice(TileCall& call) {
   call.write("read_region", rank_argument(call, call.type().shape),
-             {call.result(), call.tile(0), extents(call, call.type().shape), extents(call, call.type(0).shape),
-              items(call, 1)});
+             {call.result(), call.tile(0), extents(call, call.type().shape),
+              extents(call, call.type(0).shape), items(call, 1)});
 }
 
 void write_assemble(TileCall& call) {
   call.write("copy", call.dtype(), {call.result(), call.tile(0), call.count(call.type().shape)});
   call.write("write_region", rank_argument(call, call.type().shape),
-             {call.result(), call.tile(1), extents(call, call.type(1).shape), extents(call, call.type().shape),
-              items(call, 2)});
+             {call.result(), call.tile(1), extents(call, call.type(1).shape),
+              extents(call, call.type().shape), items(call, 2)});
 }
 
 void write_concat(TileCall& call) {
@@ -68,8 +68,8 @@ void write_copy(TileCall& call) {
 void write_pad(TileCall& call) {
   call.write("fill", call.dtype(), {call.result(), call.count(call.type().shape), call.scalar(3)});
   call.write("write_region", rank_argument(call, call.type().shape),
-             {call.result(), call.tile(0), extents(call, call.type(0).shape), extents(call, call.type().shape),
-              items(call, 1)});
+             {call.result(), call.tile(0), extents(call, call.type(0).shape),
+              extents(call, call.type().shape), items(call, 1)});
 }
 
 void write_expand(TileCall& call) {

@@ -38,8 +38,8 @@ std::ptrdiff_t position(const Kernel& kernel, const Statement* statement) {
       std::vector<const Statement*> loads;
       for (const TopLevelAccess& access : reads)
         if (std::ranges::find(loads, access.statement) == loads.end()) loads.push_back(access.statement);
-      const bool adds =
-          writes.size() == 1 && writes[0].statement->value.attributes.atomic != Atomic::None;  // reads it, too
+      const bool adds = writes.size() == 1 &&
+                        writes[0].statement->value.attributes.atomic != Atomic::None;  // reads it, too
       if (writes.size() != 1 || adds || also_read || context.uses.reads[to] != 1 ||
           context.uses.reads[from] != std::ssize(loads))
         continue;

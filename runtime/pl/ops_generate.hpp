@@ -30,7 +30,8 @@ template <class T>
   attributes.upper = upper;
   return detail::tile_call<T>(
       detail::Op::Tri,
-      {trilith::codegen::Shape{rows.value, cols.value}, detail::Value::scalar(diagonal.value)}, attributes, where);
+      {trilith::codegen::Shape{rows.value, cols.value}, detail::Value::scalar(diagonal.value)}, attributes,
+      where);
 }
 
 /// Philox4x32-10 with the key `seed` and, for element i in row-major order, word i % 4 of block counter + i / 4 (of

@@ -34,7 +34,8 @@ template <class T>
 template <class T>
 [[nodiscard]] Tile<T> slice(const Tile<T>& x, const Index& offsets, const Index& shape,
                             std::source_location where = std::source_location::current()) {
-  return detail::tile_call<T>(detail::Op::TileSlice, {x.value(), offsets.values(), shape.values()}, {}, where);
+  return detail::tile_call<T>(detail::Op::TileSlice, {x.value(), offsets.values(), shape.values()}, {},
+                              where);
 }
 
 /// x with the region at `offsets` replaced by `block`, which has x's rank and dtype.
@@ -72,10 +73,11 @@ template <class T>
 template <class U, class T>
 [[nodiscard]] Tile<U> reinterpret(const Tile<T>& x,
                                   std::source_location where = std::source_location::current()) {
-  static_assert(std::is_void_v<T> || trilith::codegen::size_of(trilith::codegen::dtype_of<U>) ==
-                                         trilith::codegen::size_of(trilith::codegen::dtype_of<
-                                             std::conditional_t<std::is_void_v<T>, U, T>>),
-                "pl::reinterpret: the dtypes have different sizes; convert values with pl::cast<U>(…)");
+  static_assert(
+      std::is_void_v<T> || trilith::codegen::size_of(trilith::codegen::dtype_of<U>) ==
+                               trilith::codegen::size_of(
+                                   trilith::codegen::dtype_of<std::conditional_t<std::is_void_v<T>, U, T>>),
+      "pl::reinterpret: the dtypes have different sizes; convert values with pl::cast<U>(…)");
   return detail::tile_call<U>(detail::Op::Reinterpret, {x.value()}, {}, where);
 }
 

@@ -14,7 +14,8 @@ namespace pl {
 
 namespace detail {
 template <class T>
-[[nodiscard]] Tile<T> reduce_axis(Op op, const Tile<T>& x, AxisOptions options, const std::source_location& where) {
+[[nodiscard]] Tile<T> reduce_axis(Op op, const Tile<T>& x, AxisOptions options,
+                                  const std::source_location& where) {
   require_core(trilith::codegen::operation(op).name, where);
   Attributes attributes;
   attributes.axis = options.axis;

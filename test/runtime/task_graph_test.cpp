@@ -1,6 +1,6 @@
 // The scheduler: random task graphs against a serial run, overlap, blocks, failures.
-#include "runtime/pointer_map.hpp"
 #include "runtime/task_graph.hpp"
+#include "runtime/pointer_map.hpp"
 
 #include "support.hpp"
 

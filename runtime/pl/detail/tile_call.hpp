@@ -16,8 +16,8 @@ template <class R>
   require_core(trilith::codegen::operation(op).name, where);
   std::optional<DType> wanted;
   if constexpr (!std::is_void_v<R>) wanted = trilith::codegen::dtype_of<R>;
-  return Tile<R>(trilith::codegen::reference::tile_call(op, operands, attributes,
-                                                        wanted, location_of(where)));
+  return Tile<R>(
+      trilith::codegen::reference::tile_call(op, operands, attributes, wanted, location_of(where)));
 }
 
 template <class R>

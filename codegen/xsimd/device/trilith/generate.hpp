@@ -25,7 +25,8 @@ TRILITH_INLINE void arange(T* out, std::int64_t rows, std::int64_t columns, T st
 template <class T, bool Upper>
 TRILITH_INLINE void tri(T* out, std::int64_t rows, std::int64_t columns, std::int64_t diagonal) {
   for (std::int64_t i = 0; i < rows; ++i) {
-    std::int64_t edge;  // the column on the diagonal; a sum that leaves 64 bits is out of the tile on that side
+    std::int64_t
+        edge;  // the column on the diagonal; a sum that leaves 64 bits is out of the tile on that side
     if (__builtin_add_overflow(i, diagonal, &edge)) edge = diagonal < 0 ? -1 : columns;
     for (std::int64_t j = 0; j < columns; ++j)
       out[i * columns + j] = static_cast<T>((Upper ? j >= edge : j <= edge) ? 1 : 0);

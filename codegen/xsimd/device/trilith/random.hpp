@@ -50,9 +50,9 @@ template <class T>
 TRILITH_INLINE void random(T* out, std::int64_t count, std::int64_t seed, std::int64_t counter) {
   constexpr int words = sizeof(T) == 8 ? 2 : 1, elements = 4 / words;
   for (std::int64_t i = 0; i < count; i += elements) {
-    const philox::Block block = philox::block(static_cast<std::uint64_t>(seed),
-                                              static_cast<std::uint64_t>(counter) +
-                                                  static_cast<std::uint64_t>(i / elements));
+    const philox::Block block =
+        philox::block(static_cast<std::uint64_t>(seed),
+                      static_cast<std::uint64_t>(counter) + static_cast<std::uint64_t>(i / elements));
     for (int k = 0; k < elements; ++k) {
       if (i + k >= count) break;
       std::uint64_t bits = block.word[k * words];
