@@ -37,8 +37,11 @@ std::vector<std::int64_t> order_of(const T* data, const Lines& lines, std::int64
                                    bool descending) {
   std::vector<std::int64_t> order(static_cast<std::size_t>(lines.extent));
   std::iota(order.begin(), order.end(), 0);
-  std::stable_sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
-    return before(data[lines.element(o, a, i)], data[lines.element(o, b, i)], descending);
+  // Not std::stable_sort: with the standard library of g++ 12 clang warns of what it is made of.
+  std::sort(order.begin(), order.end(), [&](std::int64_t a, std::int64_t b) {
+    const T x = data[lines.element(o, a, i)], y = data[lines.element(o, b, i)];
+    if (before(x, y, descending)) return true;
+    return !before(y, x, descending) && a < b;
   });
   return order;
 }
