@@ -362,8 +362,7 @@ void Walker::range_for(const clang::CXXForRangeStmt* stmt) {
                                    : LoopKind::Sequential;
   std::vector<const clang::Expr*> bounds;
   for (const clang::Expr* argument : call->arguments()) {
-    const auto* record = argument->getType()->getAsCXXRecordDecl();
-    if (is_pl_class(record, "PipelineOptions")) {
+    if (is_pl_class(argument->getType()->getAsCXXRecordDecl(), "PipelineOptions")) {
       const clang::Expr* options = argument->IgnoreParens();
       if (const auto* defaulted = llvm::dyn_cast<clang::CXXDefaultArgExpr>(options))
         options = defaulted->getExpr();
