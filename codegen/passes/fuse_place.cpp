@@ -60,7 +60,8 @@ class Placer {
         commit(root, walk);
         return;
       }
-      for (const ValueId value : walk.forced) place_forced(value);
+      // One, then the walk anew: what it needs itself may be another of the list and must not come twice.
+      place_forced(walk.forced.front());
     }
   }
 

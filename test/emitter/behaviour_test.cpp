@@ -221,6 +221,19 @@ TEST_CASE("broadcasts along every axis of three") {
     }
 }
 
+TEST_CASE("a reduction of a reduction and the reduction itself are needed by one statement") {
+  // Each was once computed in front of that statement for itself: the inner one twice, under one name.
+  for (const Op outer : {Op::ColMin, Op::RowMax, Op::ColSum})
+    for (const std::vector<std::int64_t>& shape :
+         {std::vector<std::int64_t>{1, 1}, {5, 1}, {1, 7}, {5, 19}}) {
+      KernelBuilder k("twice_reduced");
+      const Expr x = k.tensor("x", Access::In, DType::Int32), y = k.tensor("y", Access::Out, DType::Int32);
+      const Expr inner = k.let("inner", call(Op::ColSum, {load(x)}));
+      k.store(call(Op::Rem, {call(outer, {inner}), inner}), {0, 0}, y);
+      compare(k.take(), {TensorSpec{shape, DType::Int32}, TensorSpec{{1, shape[1]}, DType::Int32}});
+    }
+}
+
 TEST_CASE("pl::print hands the tile or scalar to the host") {
   KernelBuilder k("say");
   const Expr x = k.tensor("x", Access::In, f32);
