@@ -5,11 +5,10 @@
 #include "codegen/random_program.hpp"
 #include "codegen/specialise.hpp"
 #include "codegen/xsimd/emit.hpp"
+#include "emitter/abi_arguments.hpp"
 #include "jit/engine.hpp"
-#include "runtime/pl/abi.hpp"
 
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 namespace fuzz {
 
 using namespace trilith::codegen;
+using emitter_test::AbiArguments;
 
 /// What a kernel asks of its host.
 struct Host {
@@ -44,12 +44,6 @@ struct Host {
   static void on_print(void*, const char*, std::int32_t, std::int32_t, const std::int64_t*, const void*) {}
 };
 
-inline std::uint64_t slot_of(const Value& value) {
-  std::uint64_t slot = 0;
-  std::memcpy(&slot, value.bytes.data(), value.bytes.size());
-  return slot;
-}
-
 /// Runs `kernel`, which takes the program's arguments, both ways. "": the same memory; else what differs.
 /// Throws what specialise and the compiler throw.
 inline std::string run_both_ways(trilith::jit::Engine& engine, const RandomProgram& program,
@@ -61,18 +55,9 @@ inline std::string run_both_ways(trilith::jit::Engine& engine, const RandomProgr
   const auto code = engine.get(
       {&part, 1}, [&] { return trilith::jit::Source{emitted.text, emitted.symbol, kernel.name, {}, {}}; });
 
-  std::vector<pl::abi::Tensor> tensors;
-  std::vector<std::uint64_t> scalars;
-  for (const Argument& argument : given.arguments) {
-    if (const auto* view = std::get_if<TensorView>(&argument))
-      tensors.push_back({view->data, view->extents.data(), view->strides.data()});
-    else
-      scalars.push_back(slot_of(std::get<Value>(argument)));
-  }
-  for (const Value& capture : given.captures) scalars.push_back(slot_of(capture));
-  const pl::abi::Args args{tensors.data(), scalars.data(), 0, 1};
+  const AbiArguments arguments(given);
   Host host;
-  const std::int32_t code_number = code->entry()(&args, &host.services);
+  const std::int32_t code_number = code->entry()(&arguments.args, &host.services);
   interpret(kernel, expected.arguments, expected.captures);
   if (code_number != 0) return "the compiled kernel faults and the interpreter does not: " + host.fault;
   return difference(program, expected, given);
