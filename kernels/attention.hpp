@@ -21,15 +21,17 @@ inline constexpr std::int64_t attention_columns = 64;  ///< keys of a block
 /// Below every score and finite: -inf - -inf would be NaN.
 inline constexpr float attention_masked = -3.0e38f;
 
-/// One block of scores joins the running softmax: maximum and sum [n, 1], output [n, D].
-template <class T, class Scores, class Values, class Column, class Output>
-void attend(const Scores& scores, const Values& values, Column& maximum, Column& sum, Output& output) {
+/// One block of scores joins the running softmax: maximum and sum [.., n, 1]; what was added to the output [.., n, D]
+/// so far is rescaled. Gives the weights of the block's values.
+template <class Scores, class Column, class Output>
+auto join_softmax(const Scores& scores, Column& maximum, Column& sum, Output& output) {
   const auto larger = pl::maximum(maximum, pl::row_max(scores));
   const auto weights = pl::exp(scores - larger);
   const auto rescale = pl::exp(maximum - larger);
   sum = sum * rescale + pl::row_sum(weights);
-  output = pl::matmul_acc(output * rescale, pl::cast<T>(weights), values);
+  output = output * rescale;
   maximum = larger;
+  return weights;
 }
 
 /// Queries first … first + rows - 1 of one head against all keys that they see.
@@ -52,7 +54,8 @@ void attend_rows(const Query& q, const Key& k, const Value& v, const Result& y, 
     auto scores = pl::matmul(queries, block, {.trans_b = true}) * scale;
     if constexpr (causal)
       scores = pl::where(pl::tri<bool>(rows, count, first + ahead - j), scores, attention_masked);
-    attend<T>(scores, values, maximum, sum, output);
+    const auto weights = join_softmax(scores, maximum, sum, output);
+    output = pl::matmul_acc(output, pl::cast<T>(weights), values);
   }
   (void)pl::store(pl::cast<T>(output / sum), {first, 0}, y);
 }

@@ -36,12 +36,8 @@ auto make_paged_attention() {
         auto scores = pl::batch_matmul(query, keys, {.trans_b = true}) * scale;
         const auto position = pl::arange<std::int64_t>({1, page}, j);
         scores = pl::where(position < length, scores, attention_masked);
-        const auto larger = pl::maximum(maximum, pl::row_max(scores));
-        const auto weights = pl::exp(scores - larger);
-        const auto rescale = pl::exp(maximum - larger);
-        sum = sum * rescale + pl::row_sum(weights);
-        output = output * rescale + pl::batch_matmul(pl::cast<T>(weights), values);
-        maximum = larger;
+        const auto weights = join_softmax(scores, maximum, sum, output);
+        output = output + pl::batch_matmul(pl::cast<T>(weights), values);
       }
       (void)pl::store(pl::reshape(pl::cast<T>(output / sum), {heads, depth}), y[b]);
     }
