@@ -188,6 +188,15 @@ std::exception_ptr TaskGraph::run(const Piece& piece, int lane) {
   return failure;
 }
 
+void TaskGraph::run_taken(const Piece& piece) {
+  mutex_.unlock();
+  std::exception_ptr failure = run(piece, piece.core);
+  mutex_.lock();
+  --running_;
+  free_cores_.push_back(piece.core);
+  completed(*piece.task, std::move(failure));
+}
+
 void TaskGraph::completed(Task& task, std::exception_ptr failure) {
   if (failure) stop(std::move(failure));
   if (++task.done_blocks == task.blocks) finish_task(task);
@@ -238,12 +247,7 @@ void TaskGraph::start_helpers(int count) {
 void TaskGraph::help() {
   mutex_.lock();
   for (Piece piece = take(); piece.task != nullptr; piece = take()) {
-    mutex_.unlock();
-    std::exception_ptr failure = run(piece, piece.core);
-    mutex_.lock();
-    --running_;
-    free_cores_.push_back(piece.core);
-    completed(*piece.task, std::move(failure));
+    run_taken(piece);
     if (const int more = helpers_wanted(); more != 0) {
       mutex_.unlock();
       start_helpers(more);
@@ -269,12 +273,7 @@ void TaskGraph::work_until(Condition condition) {
       if (!condition()) changed_.wait(mutex_);
       continue;
     }
-    mutex_.unlock();
-    std::exception_ptr failure = run(piece, piece.core);
-    mutex_.lock();
-    --running_;
-    free_cores_.push_back(piece.core);
-    completed(*piece.task, std::move(failure));
+    run_taken(piece);
   }
   waiting_ = false;
 }

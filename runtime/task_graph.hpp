@@ -126,6 +126,8 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
   void start_threads(Task& task) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] Piece take() TRILITH_REQUIRES(mutex_);
   [[nodiscard]] std::exception_ptr run(const Piece& piece, int lane);
+  /// Runs a piece on its core, without the lock meanwhile.
+  void run_taken(const Piece& piece) TRILITH_REQUIRES(mutex_);
   void completed(Task& task, std::exception_ptr failure) TRILITH_REQUIRES(mutex_);
   void finish_task(Task& task) TRILITH_REQUIRES(mutex_);
   void stop(std::exception_ptr failure) TRILITH_REQUIRES(mutex_);
