@@ -157,7 +157,18 @@ class CppPrinter {
   }
 
   /// Their axis is written always: its default is not that of the attribute.
-  static bool takes_axis(Op op) { return operation(op).group == Group::Reduce || op == Op::Concat; }
+  static bool takes_axis(Op op) {
+    switch (op) {
+      case Op::Concat:
+      case Op::Cumsum:
+      case Op::Gather:
+      case Op::Scatter:
+      case Op::ScatterAdd:
+      case Op::SortIndices:
+      case Op::TopkIndices: return true;
+      default: return operation(op).group == Group::Reduce;
+    }
+  }
 
   std::string text(const Expr& expr) {
     const auto operand = [&](std::size_t i) { return text(expr.operands[i]); };
@@ -270,6 +281,11 @@ class CppPrinter {
   }
 
   void assign(const Statement& statement) {
+    const Expr& value = statement.value;
+    if (value.op == Op::Write && value.operands[0].variable == statement.variable &&
+        declared_.contains(statement.variable))
+      return line("pl::write(" + text(value.operands[0]) + ", " + text(value.operands[1]) + ", " +
+                  text(value.operands[2]) + ");");
     const Variable& assigned = variable(statement.variable);
     const bool fresh = assigned.kind == VariableKind::Local && declared_.insert(statement.variable).second;
     if (!fresh) return line(assigned.name + " = " + text(statement.value) + ";");
