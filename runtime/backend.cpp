@@ -17,7 +17,7 @@ namespace codegen = trilith::codegen;
 namespace jit = trilith::jit;
 
 // Part of every key: raised when the emitter, the device header's meaning or the metadata changes.
-constexpr const char* emitter_version = "4";
+constexpr const char* emitter_version = "5";
 
 /// The in-place pairs as an entry keeps them: "0>1 2>1".
 std::string pairs_to_text(const std::vector<std::pair<int, int>>& pairs) {

@@ -65,6 +65,15 @@ bool NestEmitter::is_cheap(const Stage& stage) const {
   return cost <= cheap_body;
 }
 
+bool NestEmitter::is_strided(const Stage& stage) const {
+  const auto apart = [](const Stream& stream) { return !stream.inner.is(0) && !stream.inner.is(1); };
+  for (const ValueId id : stage.values)
+    if (!buffered_[id] && from_memory(id) && apart(reads_.at(id))) return true;
+  for (const Root& root : stage.roots)
+    if (apart(writes_.at(&root))) return true;
+  return false;
+}
+
 void NestEmitter::vector_value(ValueId id, const Place& place) {
   const Value& of = value(id);
   const bool mask = of.dtype == DType::Bool;
@@ -212,11 +221,12 @@ void NestEmitter::pass(const Stage& stage) {
   }
   if (whole) {
     // Short constant loops unroll fully by themselves. Others are left as they are written where that is wide
-    // enough: copies of a large body only cost compile time.
+    // enough: copies of a large body only cost compile time. So do copies of strided accesses, which are an
+    // instruction or more for each element.
     const bool is_short = inner_.is_constant() && inner_.factor <= 4 * count * most;
     if (!is_short)
-      c_.out.line(!reduces && cheap ? "#pragma clang loop unroll_count(4)"
-                                    : "#pragma clang loop unroll(disable)");
+      c_.out.line(!reduces && cheap && !is_strided(stage) ? "#pragma clang loop unroll_count(4)"
+                                                          : "#pragma clang loop unroll(disable)");
     c_.out.open(rest ? "for (; j + " + step + " <= " + extent + "; j += " + step + ") {"
                      : "for (std::int64_t j = 0; j < " + extent + "; j += " + step + ") {");
     if (count == 1) {

@@ -62,6 +62,7 @@ class NestEmitter {
   [[nodiscard]] std::string vector_operand(const fuse::Operand& operand);
   [[nodiscard]] std::string splat(DType dtype, const std::string& scalar) const;
   [[nodiscard]] bool is_cheap(const fuse::Stage& stage) const;
+  [[nodiscard]] bool is_strided(const fuse::Stage& stage) const;  ///< reads or writes elements that lie apart
 
   // emit_rows.cpp: outer loops and values of one element a row
   void row_nest();

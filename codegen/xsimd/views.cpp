@@ -91,7 +91,7 @@ std::size_t Context::product_and_store(std::span<const Statement> list) {
   const Expr &product = list[0].value, &tile = list[1].value.operands[0];
   const VariableId id = list[0].variable;
   if (operation(product.op).group != Group::Linear || tile.op != Op::Variable || tile.variable != id ||
-      uses.writes[id] != 1 || uses.reads[id] != 1)
+      uses.writes[id] != 1 || uses.reads[id] != 1 || list[1].value.attributes.atomic != Atomic::None)
     return 0;
   const fuse::Region region = fuse::region_of(kernel, list[1]);
   const TensorInfo& tensor = tensors.at(region.tensor);

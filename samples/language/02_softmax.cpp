@@ -48,7 +48,7 @@ bool run(std::int64_t rows, std::int64_t columns) {
 int main(int argc, char** argv) try {
   if (argc == 3) return run(std::atoll(argv[1]), std::atoll(argv[2])) ? 0 : 1;
   // (4) Widths around a vector register's, one element, and no row at all.
-  for (const auto& [rows, columns] : {std::pair{4, 64}, {5, 67}, {64, 1000}, {3, 1}, {0, 16}})
+  for (const auto& [rows, columns] : {std::pair{4, 64}, {64, 64}, {5, 67}, {64, 1000}, {3, 1}, {0, 16}})
     if (!run(rows, columns)) return 1;
 } catch (const pl::Error& error) {
   std::cerr << error.what() << '\n';

@@ -4,15 +4,14 @@
 //
 // Root-mean-square norm, causal attention over all heads and a gated MLP, each with its residual; checked against
 // double precision. Kernels come from kernels/, each specialised for the shapes it meets.
+#include "golden.hpp"
+
 #include <kernels/kernels.hpp>
 
-#include <cmath>
-#include <cstdint>
-#include <cstdlib>
-#include <iostream>
-#include <vector>
+#include <string>
 
 namespace k = pl::kernels;
+namespace golden = samples::golden;
 using Matrix = pl::Array<float>;
 
 // (1) A kernel of one's own goes beside those of the library.
@@ -20,20 +19,13 @@ auto add = pl::jit.incore([](pl::Tensor<float> a, pl::Tensor<float> b, pl::Out<p
   y = pl::store(pl::load(a) + pl::load(b), y);
 });
 
-Matrix filled(const pl::Index& dims, float size, int seed) {
-  Matrix result(dims);
-  for (std::size_t i = 0; i < result.size(); ++i)
-    result.data()[i] = size * std::sin(static_cast<float>(i) * 0.7f + static_cast<float>(seed));
-  return result;
-}
-
 struct Block {
   std::int64_t tokens, heads, depth, width = heads * depth, hidden = 2 * width;
-  Matrix gain1 = filled({width}, 1, 1), gain2 = filled({width}, 1, 2);
-  Matrix wq = filled({width, width}, 0.1f, 3), wk = filled({width, width}, 0.1f, 4);
-  Matrix wv = filled({width, width}, 0.1f, 5), wo = filled({width, width}, 0.1f, 6);
-  Matrix gate = filled({width, hidden}, 0.1f, 7), up = filled({width, hidden}, 0.1f, 8);
-  Matrix down = filled({hidden, width}, 0.1f, 9);
+  Matrix gain1 = samples::numbers({width}, 1, 1), gain2 = samples::numbers({width}, 2, 1);
+  Matrix wq = samples::numbers({width, width}, 3, 0.1f), wk = samples::numbers({width, width}, 4, 0.1f);
+  Matrix wv = samples::numbers({width, width}, 5, 0.1f), wo = samples::numbers({width, width}, 6, 0.1f);
+  Matrix gate = samples::numbers({width, hidden}, 7, 0.1f), up = samples::numbers({width, hidden}, 8, 0.1f);
+  Matrix down = samples::numbers({hidden, width}, 9, 0.1f);
 
   // (2) [S, H * D] seen as [H, S, D]: a view with strides, nothing is moved.
   pl::Tensor<float> by_head(Matrix& x) const {
@@ -63,83 +55,44 @@ struct Block {
 };
 
 // (3) The same in plain C++ and double precision, to check against.
-using Rows = std::vector<std::vector<double>>;
-
-Rows product(const Rows& a, const Matrix& w) {
-  Rows result(a.size(), std::vector<double>(static_cast<std::size_t>(w.dim(1))));
-  for (std::size_t i = 0; i < a.size(); ++i)
-    for (std::int64_t j = 0; j < w.dim(1); ++j)
-      for (std::int64_t n = 0; n < w.dim(0); ++n)
-        result[i][static_cast<std::size_t>(j)] += a[i][static_cast<std::size_t>(n)] * w(n, j);
+golden::Matrix normed(const golden::Matrix& x, const Matrix& gain) {
+  golden::Matrix result = golden::rmsnorm(x, 1e-5);
+  for (std::int64_t i = 0; i < x.dim(0); ++i)
+    for (std::int64_t j = 0; j < x.dim(1); ++j) result(i, j) *= gain(j);
   return result;
 }
+golden::Matrix times(const golden::Matrix& x, const Matrix& weights) {
+  return golden::product(x, golden::widened(weights));
+}
 
-Rows normalised(const Rows& x, const Matrix& gain) {
-  Rows result = x;
-  for (auto& row : result) {
-    double squares = 0;
-    for (const double element : row) squares += element * element / static_cast<double>(row.size());
-    for (std::size_t j = 0; j < row.size(); ++j)
-      row[j] *= gain(static_cast<std::int64_t>(j)) / std::sqrt(squares + 1e-5);
+golden::Matrix expected(const Block& b, const Matrix& x) {
+  const auto in = golden::widened(x), first = normed(in, b.gain1);
+  const auto q = times(first, b.wq), key = times(first, b.wk), value = times(first, b.wv);
+  golden::Matrix attended({b.tokens, b.width});
+  for (std::int64_t h = 0; h < b.heads; ++h) {
+    const std::int64_t at = h * b.depth;
+    auto scores = golden::product(golden::columns(q, at, b.depth), golden::columns(key, at, b.depth), true);
+    for (std::int64_t s = 0; s < b.tokens; ++s)
+      for (std::int64_t t = 0; t < b.tokens; ++t)
+        scores(s, t) = t <= s ? scores(s, t) / std::sqrt(static_cast<double>(b.depth)) : -INFINITY;
+    const auto head = golden::product(golden::softmax(scores), golden::columns(value, at, b.depth));
+    for (std::int64_t s = 0; s < b.tokens; ++s)
+      for (std::int64_t d = 0; d < b.depth; ++d) attended(s, at + d) = head(s, d);
   }
-  return result;
+  const auto middle = golden::sum(in, times(attended, b.wo)), second = normed(middle, b.gain2);
+  const auto gated = golden::zip(times(second, b.gate), times(second, b.up),
+                                 [](double gate, double up) { return golden::silu(gate) * up; });
+  return golden::sum(middle, times(gated, b.down));
 }
 
-Rows expected(const Block& b, const Matrix& x) {
-  Rows in(static_cast<std::size_t>(b.tokens));
-  for (std::int64_t s = 0; s < b.tokens; ++s)
-    for (std::int64_t j = 0; j < b.width; ++j) in[static_cast<std::size_t>(s)].push_back(x(s, j));
-  const Rows normed = normalised(in, b.gain1);
-  const Rows q = product(normed, b.wq), key = product(normed, b.wk), value = product(normed, b.wv);
-  Rows attended(in.size(), std::vector<double>(static_cast<std::size_t>(b.width)));
-  const auto depth = static_cast<std::size_t>(b.depth);
-  for (std::size_t h = 0; h < static_cast<std::size_t>(b.heads); ++h)
-    for (std::size_t s = 0; s < in.size(); ++s) {
-      double sum = 0;
-      std::vector<double> weights;
-      for (std::size_t t = 0; t <= s; ++t) {
-        double score = 0;
-        for (std::size_t d = 0; d < depth; ++d) score += q[s][h * depth + d] * key[t][h * depth + d];
-        weights.push_back(std::exp(score / std::sqrt(static_cast<double>(depth))));
-        sum += weights.back();
-      }
-      for (std::size_t d = 0; d < depth; ++d)
-        for (std::size_t t = 0; t <= s; ++t)
-          attended[s][h * depth + d] += weights[t] / sum * value[t][h * depth + d];
-    }
-  Rows middle = product(attended, b.wo);
-  for (std::size_t s = 0; s < in.size(); ++s)
-    for (std::size_t j = 0; j < in[s].size(); ++j) middle[s][j] += in[s][j];
-  const Rows again = normalised(middle, b.gain2);
-  Rows gated = product(again, b.gate);
-  const Rows raised = product(again, b.up);
-  for (std::size_t s = 0; s < gated.size(); ++s)
-    for (std::size_t j = 0; j < gated[s].size(); ++j)
-      gated[s][j] *= raised[s][j] / (1 + std::exp(-gated[s][j]));
-  Rows result = product(gated, b.down);
-  for (std::size_t s = 0; s < in.size(); ++s)
-    for (std::size_t j = 0; j < in[s].size(); ++j) result[s][j] += middle[s][j];
-  return result;
-}
-
-int main(int argc, char** argv) try {
-  const auto number = [&](int at, std::int64_t usual) { return argc > at ? std::atoll(argv[at]) : usual; };
-  const Block block{number(1, 48), number(2, 4), number(3, 16)};
-  const Matrix x = filled({block.tokens, block.width}, 1, 0);
-  Matrix y({block.tokens, block.width});
-  block.run(x, y);
-
-  const Rows right = expected(block, x);
-  for (std::int64_t s = 0; s < block.tokens; ++s)
-    for (std::int64_t j = 0; j < block.width; ++j) {
-      const double wanted = right[static_cast<std::size_t>(s)][static_cast<std::size_t>(j)];
-      if (std::abs(y(s, j) - wanted) <= 1e-3 * (1 + std::abs(wanted))) continue;
-      std::cout << "wrong at token " << s << ", column " << j << ": got " << y(s, j) << ", expected "
-                << wanted << '\n';
-      return 1;
-    }
-  std::cout << block.tokens << " tokens, " << block.heads << " heads of " << block.depth << ": OK\n";
-} catch (const pl::Error& error) {
-  std::cerr << error.what() << '\n';
-  return 1;
+int main(int argc, char** argv) {
+  return samples::run([&] {
+    const auto number = [&](int at, std::int64_t usual) { return argc > at ? std::atoll(argv[at]) : usual; };
+    const Block block{number(1, 48), number(2, 4), number(3, 16)};
+    const Matrix x = samples::numbers({block.tokens, block.width}, 0, 1);
+    Matrix y({block.tokens, block.width});
+    block.run(x, y);
+    const std::string heads = std::to_string(block.heads) + " heads of " + std::to_string(block.depth);
+    samples::check(std::to_string(block.tokens) + " tokens, " + heads, y, expected(block, x), 1e-3);
+  });
 }

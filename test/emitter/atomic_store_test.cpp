@@ -32,6 +32,17 @@ TEST_CASE("a store that adds agrees with the reference on every dtype, width and
     }
 }
 
+TEST_CASE("a product is added to its tensor, too, and does not take the tensor's place") {
+  KernelBuilder k("adds_product");
+  const Expr a = k.tensor("a", Access::In, DType::Float32), b = k.tensor("b", Access::In, DType::Float32);
+  const Expr y = k.tensor("y", Access::InOut, DType::Float32);
+  k.store(k.let("product", tile_call(Op::Matmul, {load(a), load(b)})), {0, 0}, y, Atomic::Add);
+  const Kernel kernel = k.take();
+  for (const std::int64_t columns : {1, 16, 19})
+    compare(kernel, {TensorSpec{{5, 7}}, TensorSpec{{7, columns}}, TensorSpec{{5, columns}}},
+            {.special_values = false, .tolerance = 1e-4});
+}
+
 TEST_CASE("a store that adds reads its tensor: it is never done in place of an input") {
   const Kernel kernel = adds(DType::Float32);
   const TensorSpec shape{{3, 8}};

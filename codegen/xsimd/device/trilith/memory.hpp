@@ -187,28 +187,59 @@ TRILITH_INLINE void streaming_fence() {
 #endif
 }
 
-/// from[0], from[stride], ..., from[(n - 1) * stride], then `fill`; reads nothing else.
+/// to[i * to_stride] = from[i * from_stride] for i < n. A function that is called, and a loop: it ends rows, so its code
+/// counts and its speed does not.
+template <class T>
+__attribute__((noinline)) void copy_strided(T* to, std::int64_t to_stride, const T* from,
+                                            std::int64_t from_stride, int n) {
+#if defined(__clang__)
+#pragma clang loop unroll(disable) vectorize(disable)
+#endif
+  for (int i = 0; i < n; ++i) to[i * to_stride] = from[i * from_stride];
+}
+
+/// from[0], from[stride], ..., from[(N - 1) * stride].
 template <class T, int N>
-TRILITH_INLINE Vec<T, N> load_strided(const T* from, std::int64_t stride, int n = N, T fill = T(0)) {
+TRILITH_INLINE Vec<T, N> load_strided(const T* from, std::int64_t stride) {
   T elements[N];
-  for (int i = 0; i < N; ++i) elements[i] = i < n ? from[i * stride] : fill;
+  for (int i = 0; i < N; ++i) elements[i] = from[i * stride];
   return load<T, N>(elements);
+}
+/// The first n of them, then `fill`; reads nothing else.
+template <class T, int N>
+TRILITH_INLINE Vec<T, N> load_strided(const T* from, std::int64_t stride, int n, T fill = T(0)) {
+  T elements[N];
+  for (T& element : elements) element = fill;
+  copy_strided(elements, 1, from, stride, n < N ? n : N);
+  return load<T, N>(elements);
+}
+template <int N, class V, class T>
+TRILITH_INLINE void store_strided_elements(T* to, std::int64_t stride, const V& value) {
+  T elements[N];
+  store(elements, value);
+  for (int i = 0; i < N; ++i) to[i * stride] = elements[i];
 }
 template <int N, class V, class T>
 TRILITH_INLINE void store_strided_elements(T* to, std::int64_t stride, const V& value, int n) {
   T elements[N];
   store(elements, value);
-  for (int i = 0; i < N; ++i)
-    if (i < n) to[i * stride] = elements[i];
+  copy_strided<T>(to, stride, elements, 1, n < N ? n : N);
 }
-/// Writes to[0], to[stride], ..., to[(n - 1) * stride] and nothing else.
+/// Writes to[0], to[stride], ..., to[(n - 1) * stride] and nothing else; without n, N elements.
 template <class T>
-TRILITH_INLINE void store_strided(T* to, std::int64_t stride, const xsimd::batch<T>& value,
-                                  int n = lanes<T>) {
+TRILITH_INLINE void store_strided(T* to, std::int64_t stride, const xsimd::batch<T>& value) {
+  store_strided_elements<lanes<T>>(to, stride, value);
+}
+template <class T>
+TRILITH_INLINE void store_strided(T* to, std::int64_t stride, const xsimd::batch<T>& value, int n) {
   store_strided_elements<lanes<T>>(to, stride, value, n);
 }
 template <class T, int N>
-TRILITH_INLINE void store_strided(T* to, std::int64_t stride, const Wide<T, N>& value, int n = N) {
+TRILITH_INLINE void store_strided(T* to, std::int64_t stride, const Wide<T, N>& value) {
+  store_strided_elements<N>(to, stride, value);
+}
+template <class T, int N>
+TRILITH_INLINE void store_strided(T* to, std::int64_t stride, const Wide<T, N>& value, int n) {
   store_strided_elements<N>(to, stride, value, n);
 }
 
