@@ -4,9 +4,7 @@
 //
 // Shows the task graph (x+x)+(x+x), handles and explicit order, a kernel written in place, and the graph
 // (a+b+1)(a+b+2)+(a+b) recorded once and replayed. TRILITH_TRACE=tasks.json shows the cores in Perfetto.
-#include <pl/pl.hpp>
-
-#include <iostream>
+#include "check.hpp"
 
 using Tensor = pl::Tensor<float>;
 using Output = pl::Out<Tensor>;
@@ -46,27 +44,28 @@ auto formula = pl::jit([](Tensor a, Tensor b, Output y) {
   pl::at(pl::Level::core_group, [&] { y = pl::store(pl::load(left) * pl::load(right) + pl::load(sum), y); });
 });
 
-int main() try {
-  pl::Array<float> a({1024}, 2.0f), b({1024}, 3.0f), y({1024});
+void expect(const char* what, const pl::Array<float>& y, double value) {
+  samples::check(what, y, [&](auto) { return value; }, 0);
+}
 
-  four_times(a.view(), Output(y.view()));
-  std::cout << "(x+x)+(x+x), x = 2: " << y(1023) << '\n';
+int main() {
+  return samples::run([] {
+    pl::Array<float> a({1024}, 2.0f), b({1024}, 3.0f), y({1024});
 
-  chain(a.view(), Output(y.view()));
-  std::cout << "2+1+1+1: " << y(0) << '\n';
+    four_times(a, y);
+    expect("(x+x)+(x+x) = 8", y, 8);
+    chain(a, y);
+    expect("2+1+1+1 = 5", y, 5);
+    formula(a, b, y);
+    expect("(2+3+1)(2+3+2)+(2+3) = 47", y, 47);
 
-  formula(a.view(), b.view(), Output(y.view()));
-  std::cout << "(a+b+1)(a+b+2)+(a+b), a = 2, b = 3: " << y(512) << '\n';
-
-  // (4) A graph runs the lambda once and replays its tasks, here on other memory each time.
-  pl::Graph graph(formula);
-  for (int i = 0; i < 3; ++i) {
-    pl::Array<float> x({1024}, static_cast<float>(i)), result({1024});
-    graph(x.view(), b.view(), Output(result.view()));
-    std::cout << "a = " << i << ": " << result(0) << '\n';
-  }
-  std::cout << graph.recordings() << " recording, " << graph.replays() << " replays\n";
-} catch (const pl::Error& error) {
-  std::cerr << error.what() << '\n';
-  return 1;
+    // (4) A graph runs the lambda once and replays its tasks, here on other memory each time.
+    pl::Graph graph(formula);
+    for (const double x : {0, 1, 2}) {
+      pl::Array<float> number({1024}, static_cast<float>(x)), result({1024});
+      graph(number, b, result);
+      expect("replayed", result, (x + 3 + 1) * (x + 3 + 2) + (x + 3));
+    }
+    std::cout << graph.recordings() << " recording, " << graph.replays() << " replays\n";
+  });
 }
