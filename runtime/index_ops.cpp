@@ -1,5 +1,6 @@
 #include "codegen/reference.hpp"
 #include "pl/ops_index.hpp"
+#include "pl/task.hpp"
 
 namespace pl::detail {
 
@@ -16,7 +17,10 @@ Value read_tile(const Value& tile, const Index& offsets, const std::source_locat
 }
 
 Value read_view(const ViewRef& view, const Index& offsets, const std::source_location& where) {
-  require_core("read", where);
+  if (current_level() == Level::Device)
+    wait_to_read(view, where);
+  else
+    require_core("read", where);
   const Shape one(offsets.values().size(), 1);
   const Value tile = reference::load(tensor_view(view), offsets.values(), one, location_of(where));
   return reference::read(tile, Shape(one.size(), 0), location_of(where));

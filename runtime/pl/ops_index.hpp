@@ -200,6 +200,8 @@ template <class T>
                 "pl::read: a scalar's dtype must be known; convert with pl::cast<T>(x) first");
   return detail::read_tile(x.value(), offsets, where).template get<T>();
 }
+/// In a kernel, and in a pl::jit body: there it waits for the tasks that write the tensor, and in the run that
+/// records a program it ends the plan.
 template <class T, auto... Dims>
 [[nodiscard]] Scalar<T> read(const Tensor<T, Dims...>& x, const Index& offsets,
                              std::source_location where = std::source_location::current()) {

@@ -289,3 +289,79 @@ TEST_CASE("a fault in a compiled task is thrown at the kernel's line with the ta
   device(x.view(), AnyOut(y.view()), std::int64_t{4});
   CHECK(y(3) == 8.0f);
 }
+
+TEST_CASE("a read on the device level waits for the tasks that write the tensor") {
+  const auto check = [] {
+    auto entry = pl::jit([](Any a, AnyOut b, AnyOut c) {
+      add_number(a, 1.0f, b);
+      for (int step = 0; step < 20; ++step) add_number(b, 1.0f, b);
+      const float last = pl::read(b, {3});
+      add_number(a, last, c);
+    });
+    auto x = numbers({4});
+    pl::Array<float> y({4}), z({4});
+    entry(x.view(), AnyOut(y.view()), AnyOut(z.view()));
+    CHECK(y(3) == 24.0f);
+    CHECK(z(1) == 25.0f);
+    const std::string message = message_of<pl::ShapeError>([&] {
+      pl::jit([](Any a, AnyOut b) { add_number(a, pl::read(a, {4}), b); })(x.view(), AnyOut(y.view()));
+    });
+    CHECK(contains(message, "task_test.cpp:"));
+    CHECK(contains(message, "offset 4 with extent 1 on axis 0 is not inside the tensor"));
+  };
+  {
+    const Jit jit;
+    check();
+    CHECK(jit.context.statistics().eager_calls == 0);
+  }
+  const support::Eager eager;
+  check();
+}
+
+TEST_CASE("a program whose device level reads is compiled up to the read, and the rest when it is reached") {
+  const Jit jit;
+  auto entry = pl::jit([](Any a, AnyOut b) {
+    add_number(a, 1.0f, b);
+    const float first = pl::read(b, {0});
+    mix(a, b, first);
+  });
+  auto host = pl::jit.host([&](Any a, AnyOut b) {
+    for (auto r : pl::range(pld::world_size())) entry(a[r], b[r], pld::device = r);
+  });
+  pl::RunConfig config = support::cached();
+  config.distributed.device_ids = {0, 1};
+  auto x = numbers({2, 4});
+  pl::Array<float> y({2, 4});
+  auto compiled = host.compile(x, y, config);
+  CHECK(jit.context.statistics().specialisations.size() == 1);
+  compiled(x, y, config);
+  CHECK(jit.context.statistics().specialisations.size() == 2);
+  CHECK(y(0, 3) == 3.0f + 4.0f * 1.0f);
+  CHECK(y(1, 3) == 7.0f + 8.0f * 5.0f);
+}
+
+TEST_CASE("a read in a host orchestrator is refused: its devices may still write") {
+  const Jit jit;
+  auto host = pl::jit.host([](Any a) { (void)pl::read(a, {0}); });
+  auto x = numbers({4});
+  const std::string message = message_of<pl::LevelError>([&] { host(x, support::cached()); });
+  CHECK(contains(message, "pl::read was called in a host orchestrator"));
+}
+
+TEST_CASE("each block of a compiled pl::spmd kernel reads its own number") {
+  auto rows = pl::jit.incore([](Any x, AnyOut y) {
+    const int row = pl::block_idx();
+    auto scale = pl::cast<float>(pl::Scalar<int>(row * 100 + pl::block_num()));
+    y = pl::store(pl::load(x, {row, 0}, {1, 4}) * scale, {row, 0}, y);
+  });
+  const Jit jit;
+  auto entry = pl::jit([&](Any x, AnyOut y) { pl::spmd(5, rows, x, y); });
+  pl::Array<float> x({5, 4}, 1.0f), y({5, 4});
+  for (int round = 0; round < 20; ++round) {
+    y.fill(0);
+    entry(x.view(), AnyOut(y.view()));
+    for (int row = 0; row < 5; ++row)
+      for (int column = 0; column < 4; ++column) REQUIRE(y(row, column) == static_cast<float>(100 * row + 5));
+  }
+  CHECK(jit.context.statistics().eager_calls == 0);
+}

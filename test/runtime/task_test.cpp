@@ -92,13 +92,13 @@ void random_orchestrations(const Kernel& mix, const pl::RunConfig& base, int rou
 
 TEST_CASE("random orchestrations of compiled kernels give what a serial run gives") {
   const Jit jit;
-  random_orchestrations(mix_kernel(), support::cached(), 300);
+  random_orchestrations(mix_kernel(), support::cached(), support::slow_rounds(300, 10000));
   CHECK(jit.context.statistics().eager_calls == 0);
 }
 
 TEST_CASE("random orchestrations run natively give what a serial run gives") {
   const Eager eager;
-  random_orchestrations(mix_kernel(), {.eager = true}, 300);
+  random_orchestrations(mix_kernel(), {.eager = true}, support::slow_rounds(300, 10000));
 }
 
 TEST_CASE("independent kernel calls of one entry overlap, and dependent ones do not") {

@@ -181,7 +181,7 @@ auto from_global = pl::jit.incore([](Matrix x, Output y) {
   y = pl::store(pl::load(x) * global, y);  // refused: 'global' is a global or static variable
 });
 auto unknown_call = pl::jit.incore([](Matrix x, Output y) {
-  y = pl::store(pl::load(x) * unseen(3), y);  // refused: a call of 'unseen'
+  y = pl::store(pl::load(x) * unseen(3), y);  // refused: a call of 'unseen', whose body is not visible here
 });
 auto library_call = pl::jit.incore([](Matrix x, Output y) {
   std::printf("hello\n");  // refused: a call of 'printf'
@@ -253,6 +253,25 @@ auto long_double = pl::jit.incore([](Matrix x, Output y) {
 auto transposed_at_run_time = pl::jit.incore([](Matrix x, Output y, pl::Scalar<bool> flip) {
   y = pl::store(pl::matmul(pl::load(x), pl::load(x), {.trans_b = flip.value()}), y);  // refused: options that are no constants
 });
+auto axis_of_cumsum = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  y = pl::store(pl::cumsum(pl::load(x), {.axis = n}), y);  // refused: options that are no constants
+});
+auto written_dtype = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  auto tile = pl::load(x);
+  pl::write(tile, {0, 0}, n);  // refused: a int32 written to elements of float
+  y = pl::store(tile, y);
+});
+auto few_offsets = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * pl::read(x, {0}), y);  // refused: 1 entries for a tensor of rank 2
+});
+auto named_options = pl::jit.incore([](pl::Tensor<float, 9, 2, 4> pages, pl::Tensor<int, 3, 5> table, pl::Out<pl::Tensor<float>> y) {
+  pl::PagedOptions options{.start = 1};  // refused: 'pl::PagedOptions' is no type of the kernel language
+  y = pl::store(pl::paged_gather(pages, pl::load(table), 3, 3, options), y);
+});
+pl::PagedOptions paged_options() { return {.start = 1}; }
+auto returned_options = pl::jit.incore([](pl::Tensor<float, 9, 2, 4> pages, pl::Tensor<int, 3, 5> table, pl::Out<pl::Tensor<float>> y) {
+  y = pl::store(pl::paged_gather(pages, pl::load(table), 3, 3, paged_options()), y);  // refused: options that are not written in the call
+});
 
 // Signatures.
 auto by_reference = pl::jit.incore([](const Matrix& x, Output y) {  // refused: arguments are passed by value
@@ -283,4 +302,34 @@ auto returned_reference = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> 
   int a = 1, b = 2;
   either_of(a, b, n) = 5;
   y = pl::store(pl::load(x) * pl::cast<float>(pl::Scalar<int>(a)), y);
+});
+
+// What C++ takes and the language does not.
+struct Unseen {
+  Unseen operator+(const Unseen&) const;
+};
+auto negative_extent = pl::jit.incore([](pl::Tensor<float, 8, -2> x, Output y) {  // refused: an extent of -2 in a tensor type
+  y = pl::store(pl::zeros<float>({8, 4}), y);
+});
+auto no_stage = pl::jit.incore([](Matrix x, Output y) {
+  for (auto i : pl::pipeline(8, {.stage = 0})) y = pl::store(pl::load(x) * static_cast<float>(i), y);  // refused: a pipeline of 0 stages
+});
+auto elvis = pl::jit.incore([](Matrix x, Output y, int n) {
+  const int chosen = n ?: 2;  // refused: 'a ?: b' is not standard C++
+  y = pl::store(pl::load(x) * static_cast<float>(chosen), y);
+});
+auto any_mode = pl::jit.incore([](Matrix x, pl::Out<pl::Tensor<int, 8, 4>> y) {
+  y = pl::store(pl::cast<int>(pl::load(x), {.mode = static_cast<pl::CastMode>(77)}), y);  // refused: an unknown cast mode
+});
+auto unseen_operator = pl::jit.incore([](Matrix x, Output y) {
+  Unseen a, b;
+  (void)(a + b);  // refused: the operator '+' of 'Unseen'
+  y = pl::store(pl::load(x), y);
+});
+auto full_of_int = pl::jit.incore([](Matrix x, Output y, int n) {
+  y = pl::store(pl::full<float>({8, 4}, n), y);  // refused: pl::full of a int32 in a tile of float
+});
+auto compared_pointers = pl::jit.incore([](Matrix x, Output y) {
+  const bool there = pointer_to_function == unseen;  // refused: the operator '==' on these operands
+  y = pl::store(pl::load(x) * (there ? 1.0f : 2.0f), y);
 });
