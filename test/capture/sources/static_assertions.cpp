@@ -36,7 +36,7 @@ auto b2 = pl::jit.incore([](WRONG(const char*, int) n, Output y) {});    // asse
 auto kernel = pl::jit.incore([](Tensor x, Output y) {});
 void b3(Tensor x, Output y) { pl::submit(kernel, x WRONG(, COMMA y)); }  // asserted: the kernel takes another number of arguments
 void b4(Tensor x, Output y) { pl::submit(kernel, WRONG(pl::deps = {} COMMA x COMMA y, x COMMA y COMMA pl::deps = {})); }  // asserted: and pl::own_thread stand behind the arguments
-auto entry = pl::jit([](Tensor x, Output y) {});
+auto entry = pl::jit([](auto x, auto y) {});
 void b5(Tensor x, Output y) { entry(WRONG(pld::device = 0 COMMA x COMMA y, x COMMA y COMMA pld::device = 0)); }  // asserted: pld::device = r stands behind the arguments
 void b6() { pl::at(pl::Level::core_group, [&](WRONG(int,)) {}); }        // asserted: the body of pl::at is a lambda without parameters
 
