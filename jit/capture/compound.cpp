@@ -279,6 +279,8 @@ Binding Walker::compound_value(const clang::Expr* expression) {
     emit_effect(op->getLHS());
     return compound_value(op->getRHS());
   }
+  // A name that nothing is bound to: refused in the words for numbers.
+  if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(expression)) (void)name_expression(name);
   refuse(expression,
          "this C++ expression (clang: " + std::string(expression->getStmtClassName()) + ") of type '" +
              type.getUnqualifiedType().getAsString(context_.getPrintingPolicy()) +

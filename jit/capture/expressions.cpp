@@ -53,6 +53,9 @@ codegen::Expr Walker::expression_unfolded(const clang::Expr* expression) {
     refuse(expression, "throw in a kernel", "return early, or check on the host before the call");
   if (llvm::isa<clang::StringLiteral>(expression))
     refuse(expression, "a string in a kernel", "remove it; pl::print takes a tile or a scalar");
+  if (llvm::isa<clang::ArraySubscriptExpr>(expression))
+    refuse(expression, "an element behind a pointer in a kernel",
+           "load a tile with pl::load, or one element with pl::read(x, {i, j})");
   if (llvm::isa<clang::LambdaExpr>(expression))
     refuse(expression, "a lambda used as a value here", "give it a name with auto, or call it in place");
   refuse(expression,

@@ -198,6 +198,16 @@ void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Exp
   }
   if (meaning.kind == Kind::Kernel)
     refuse(argument, "a kernel as an argument inside a kernel", "pass a lambda or a pl::jit.inline_ helper");
+  if (meaning.kind == Kind::Other || meaning.kind == Kind::Dynamic) {
+    const clang::CXXRecordDecl* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+    const bool stream = is_std_class(record, "basic_ostream");
+    refuse(argument,
+           "an argument of type '" +
+               type.getNonReferenceType().getUnqualifiedType().getAsString(context_.getPrintingPolicy()) +
+               "' in a kernel",
+           stream ? "print with pl::print(tile or scalar)"
+                  : "pass tiles, tensors, bool, integers and floats, or structs and lambdas that hold them");
+  }
   const codegen::Type variable_type =
       type_of(meaning.kind == Kind::Void ? Meaning{} : meaning, parameter->getLocation());
   if (type->isReferenceType()) {

@@ -33,4 +33,5 @@
 #include "pl/scalar.hpp"
 #include "pl/task.hpp"
 #include "pl/tensor.hpp"
+#include "pl/tensor_operators.hpp"
 #include "pl/tile.hpp"

@@ -30,6 +30,8 @@ template <class TensorType>
 class Out;
 template <class TensorType>
 class InOut;
+template <class T>
+class Tile;
 
 namespace detail {
 
@@ -224,6 +226,9 @@ class Tensor {
 
 namespace detail {
 
+template <class T>
+inline constexpr bool is_not_a_tile = false;
+
 /// The part Out and InOut share: a view that may be written.
 template <class TensorType, template <class> class Self>
 class WritableTensor : public TensorType {
@@ -259,6 +264,12 @@ template <class TensorType>
 class Out : public detail::WritableTensor<TensorType, Out> {
  public:
   using detail::WritableTensor<TensorType, Out>::WritableTensor;
+  /// Not this way: refused, in words.
+  template <class T>
+  Out& operator=(const Tile<T>&) {
+    static_assert(detail::is_not_a_tile<T>, "a tile is written by pl::store: y = pl::store(tile, y)");
+    return *this;
+  }
 };
 
 /// An argument that the kernel reads and writes.
@@ -266,6 +277,12 @@ template <class TensorType>
 class InOut : public detail::WritableTensor<TensorType, InOut> {
  public:
   using detail::WritableTensor<TensorType, InOut>::WritableTensor;
+  /// Not this way: refused, in words.
+  template <class T>
+  InOut& operator=(const Tile<T>&) {
+    static_assert(detail::is_not_a_tile<T>, "a tile is written by pl::store: y = pl::store(tile, y)");
+    return *this;
+  }
 };
 
 namespace detail {

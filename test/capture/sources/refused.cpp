@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdio>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,7 @@ using Matrix = pl::Tensor<float, 8, 4>;
 using Output = pl::Out<Matrix>;
 
 int global = 3;
+int globals[2] = {1, 2};
 int unseen(int x);
 int recurse(int x) { return x < 1 ? 0 : recurse(x - 1); }
 int (*pointer_to_function)(int) = &unseen;
@@ -179,6 +181,20 @@ auto allocated = pl::jit.incore([](Matrix x, Output y) {
 });
 auto from_global = pl::jit.incore([](Matrix x, Output y) {
   y = pl::store(pl::load(x) * global, y);  // refused: 'global' is a global or static variable
+});
+auto from_globals = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * globals[1], y);  // refused: 'globals' is a global or static variable
+});
+auto element_behind_pointer = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * x.data()[0], y);  // refused: an element behind a pointer in a kernel
+});
+auto to_stream = pl::jit.incore([](Matrix x, Output y) {
+  std::cout << "hello";  // refused: an argument of type 'basic_ostream<char
+  y = pl::store(pl::load(x), y);
+});
+float scaled(const char*, float value) { return 2 * value; }
+auto string_argument = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * scaled("scale", 3.0f), y);  // refused: an argument of type 'const char *' in a kernel
 });
 auto unknown_call = pl::jit.incore([](Matrix x, Output y) {
   y = pl::store(pl::load(x) * unseen(3), y);  // refused: a call of 'unseen', whose body is not visible here
