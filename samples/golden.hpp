@@ -36,6 +36,13 @@ inline Matrix columns(const Matrix& x, std::int64_t first, std::int64_t count) {
   return result;
 }
 
+inline Matrix transposed(const Matrix& x) {
+  Matrix result({x.dim(1), x.dim(0)});
+  for (std::int64_t i = 0; i < x.dim(0); ++i)
+    for (std::int64_t j = 0; j < x.dim(1); ++j) result(j, i) = x(i, j);
+  return result;
+}
+
 /// f of every element.
 template <class F>
 Matrix map(Matrix x, F f) {
