@@ -79,7 +79,13 @@ TRILITH_INLINE Narrow<T, N> load_partial(const T* from, int n, T fill = T(0)) {
   return result;
 }
 template <NarrowFloat T, int N>
-TRILITH_INLINE Narrow<T, N> load_strided(const T* from, std::int64_t stride, int n = N, T fill = T(0)) {
+TRILITH_INLINE Narrow<T, N> load_strided(const T* from, std::int64_t stride) {
+  T elements[N];
+  for (int i = 0; i < N; ++i) elements[i] = from[i * stride];
+  return load<T, N>(elements);
+}
+template <NarrowFloat T, int N>
+TRILITH_INLINE Narrow<T, N> load_strided(const T* from, std::int64_t stride, int n, T fill = T(0)) {
   T elements[N];
   for (int i = 0; i < N; ++i) elements[i] = i < n ? from[i * stride] : fill;
   return load<T, N>(elements);
