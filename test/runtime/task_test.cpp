@@ -3,6 +3,7 @@
 #include "hand_captured.hpp"
 #include "pl/detail/block.hpp"
 #include "runtime/core_pool.hpp"
+#include "slow.hpp"
 #include "support.hpp"
 
 #include <nlohmann/json.hpp>
