@@ -118,6 +118,29 @@ Expr load(Expr tensor, const Items& offsets, const Items& shape) {
 
 Expr load(Expr tensor) { return load(std::move(tensor), {}, {}); }
 
+Expr load(Expr tensor, const Items& offsets, const Items& shape, bool clamp, const Items& valid) {
+  Expr expression = load(std::move(tensor), offsets, shape);
+  expression.attributes.clamp = clamp;
+  if (!valid.empty()) expression.operands.push_back(list(valid));
+  return expression;
+}
+
+Expr set_valid(Expr tile, const Items& valid) {
+  Type type = tile.type;
+  return node(Op::SetValid, std::move(type), {std::move(tile), list(valid)});
+}
+
+Expr fillpad(Expr tile, Fill fill) {
+  Type type = tile.type;
+  Expr expression = node(Op::Fillpad, std::move(type), {std::move(tile)});
+  expression.attributes.fill = fill;
+  return expression;
+}
+
+Expr valid(Expr tile, std::int64_t axis) {
+  return node(Op::Valid, Type::scalar(DType::Int64), {std::move(tile), integer(axis)});
+}
+
 Expr full(DType dtype, const Items& shape, Expr element) {
   return node(Op::Full, Type::tile(dtype), {list(shape), std::move(element)});
 }

@@ -47,6 +47,13 @@ using Items = std::vector<Item>;
 /// One element of a tile; give it a variable with `let`, since it stands only as the root of an assignment.
 [[nodiscard]] Expr read(Expr tile, const Items& offsets);
 [[nodiscard]] Expr load(Expr tensor);  ///< the whole tensor: both lists are empty
+/// A load that is cut to the tensor, or valid in a part only (no items: all of it).
+[[nodiscard]] Expr load(Expr tensor, const Items& offsets, const Items& shape, bool clamp,
+                        const Items& valid = {});
+[[nodiscard]] Expr set_valid(Expr tile, const Items& valid);
+[[nodiscard]] Expr fillpad(Expr tile, Fill fill);
+/// The valid extent of a tile.
+[[nodiscard]] Expr valid(Expr tile, std::int64_t axis);
 [[nodiscard]] Expr full(DType dtype, const Items& shape, Expr element);
 [[nodiscard]] Expr slice(Expr tensor, const Items& offsets, const Items& shape);
 [[nodiscard]] Expr index(Expr tensor, const Item& position);

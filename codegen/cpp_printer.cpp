@@ -199,7 +199,12 @@ class CppPrinter {
       case Op::Load:
         if (expr.operands[1].operands.empty() && expr.operands[2].operands.empty())
           return "pl::load(" + operand(0) + ")";
-        return "pl::load(" + operand(0) + ", " + operand(1) + ", " + operand(2) + ")";
+        return "pl::load(" + operand(0) + ", " + operand(1) + ", " + operand(2) + load_options(expr) + ")";
+      case Op::Valid: return operand(0) + ".valid(" + number(expr.operands[1].value, true) + ")";
+      case Op::Fillpad: {
+        constexpr const char* pads[] = {"zero", "max", "min"};
+        return "pl::fillpad(" + operand(0) + ", pl::Pad::" + pads[static_cast<int>(expr.attributes.fill)] + ")";
+      }
       case Op::Cast:
         return "pl::cast<" + cpp(expr.type.dtype) + ">(" + operand(0) +
                ", {.mode = pl::CastMode::" + cast_modes[static_cast<int>(expr.attributes.mode)] + "})";
@@ -233,6 +238,13 @@ class CppPrinter {
     const bool typed = expr.op == Op::Arange || expr.op == Op::Random || expr.op == Op::Reinterpret;
     return "pl::" + std::string(operation(expr.op).name) + (typed ? "<" + cpp(expr.type.dtype) + ">" : "") +
            "(" + operands + options(expr) + ")";
+  }
+
+  std::string load_options(const Expr& load) {
+    std::string fields;
+    if (load.attributes.clamp) append(fields, ".clamp = true");
+    if (load.operands.size() > 3) append(fields, ".valid = " + text(load.operands[3]));
+    return fields.empty() ? "" : ", {" + fields + "}";
   }
 
   /// The tensor of a call that takes all of it.

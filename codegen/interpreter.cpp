@@ -148,7 +148,11 @@ class Interpreter {
       case Op::Variable: return use(expr.variable);
       case Op::List: fail("a list stands where a value is expected");
       case Op::Conditional: return conditional(expr);
-      case Op::Dim: return dim(expr);
+      case Op::Dim:
+      case Op::Valid: return dim(expr);
+      case Op::SetValid:
+        return reference::set_valid(value(expr.operands[0]), list(expr.operands[1]), place());
+      case Op::Fillpad: return reference::fillpad(value(expr.operands[0]), expr.attributes.fill, place());
       case Op::Rank: return Value::scalar(static_cast<std::int64_t>(shape_of(expr.operands[0]).size()));
       case Op::Slice:
         return reference::slice(tensor(expr.operands[0]), list(expr.operands[1]), list(expr.operands[2]),
@@ -236,7 +240,7 @@ class Interpreter {
   Shape shape_of(const Expr& expr) {
     Held result = evaluate(expr);
     if (auto* view = std::get_if<TensorView>(&result)) return view->extents;
-    return std::get<Value>(result).shape;
+    return std::get<Value>(result).whole_shape();
   }
 
   Held conditional(const Expr& expr) {
@@ -249,7 +253,8 @@ class Interpreter {
   }
 
   Value dim(const Expr& expr) {
-    const Shape shape = shape_of(expr.operands[0]);
+    const Shape shape =
+        expr.op == Op::Valid ? value(expr.operands[0]).shape : shape_of(expr.operands[0]);
     const std::int64_t axis = integer(expr.operands[1]);
     if (axis < 0 || static_cast<std::size_t>(axis) >= shape.size())
       throw pl::ShapeError(
@@ -274,7 +279,9 @@ class Interpreter {
       offsets.assign(view.extents.size(), 0);
       shape = view.extents;
     }
-    Value result = reference::load(view, offsets, shape, place());
+    std::optional<Shape> valid;
+    if (expr.operands.size() > 3) valid = list(expr.operands[3]);
+    Value result = reference::load(view, offsets, shape, expr.attributes.clamp, valid, place());
     // Specialised: a load through a view that drops leading axes names the parameter's, each of extent 1.
     if (!expr.type.any_shape)
       while (result.shape.size() > expr.type.shape.size() && result.shape.front() == 1)

@@ -54,6 +54,9 @@ struct Type {
   bool any_dtype = false;  ///< captured only: `pl::Tensor<>`, `pl::Tile<>`
   bool any_shape = false;  ///< captured only: rank and shape unknown
   std::vector<Dim> shape;  ///< Tile and Tensor, when !any_shape
+  /// A partly valid tile while it is specialised: the extents it was made with; `shape` is then its valid box
+  /// (valid.hpp). Empty: all of it is valid.
+  std::vector<Dim> physical = {};
   bool operator==(const Type&) const = default;
 
   [[nodiscard]] static Type scalar(DType dtype) { return {TypeKind::Scalar, dtype, false, false, {}}; }
@@ -64,6 +67,8 @@ struct Type {
   [[nodiscard]] bool is_scalar() const { return kind == TypeKind::Scalar; }
   [[nodiscard]] bool is_tile() const { return kind == TypeKind::Tile; }
   [[nodiscard]] bool is_tensor() const { return kind == TypeKind::Tensor; }
+  /// The shape a tile was made with, valid or not.
+  [[nodiscard]] const std::vector<Dim>& whole_shape() const { return physical.empty() ? shape : physical; }
 };
 
 /// Rounding of a cast. `Rint` is the default of `pl::cast`; a C++ conversion written in a kernel is `Trunc`.
@@ -72,13 +77,16 @@ enum class CastMode : std::uint8_t { Rint, Round, Floor, Ceil, Trunc, Odd };
 /// Memories of an AI core: hints on the simulator, whose tiles all lie in one.
 enum class MemorySpace : std::uint8_t { Vec, Mat, Left, Right, Acc, Bias };
 
+/// What `fillpad` writes: 0; infinity or the largest; minus infinity or the lowest.
+enum class Fill : std::uint8_t { Zero, Max, Min };
+
 /// How a store writes: `Add` adds each element to what is there, one indivisible step an element.
 enum class Atomic : std::uint8_t { None, Add };
 
 /// What an operation needs beside its operands.
 struct Attributes {
   CastMode mode = CastMode::Rint;         ///< Cast
-  bool clamp = false;                     ///< Load: a region that runs past the tensor is cut (not built yet)
+  bool clamp = false;                     ///< captured Load: the tile is valid as far as the tensor goes
   std::int32_t axis = 0;                  ///< tile calls; negative axes count from the end
   bool flag = false;                      ///< SortIndices: descending; TopkIndices: the largest
   std::int32_t axis2 = 0;                 ///< Transpose: the other axis
@@ -87,6 +95,7 @@ struct Attributes {
   bool upper = false;                     ///< Tri
   MemorySpace memory = MemorySpace::Vec;  ///< MoveTo
   Atomic atomic = Atomic::None;           ///< Store
+  Fill fill = Fill::Zero;                 ///< Fillpad
   bool operator==(const Attributes&) const = default;
 };
 

@@ -23,6 +23,7 @@ constexpr std::array type_kind_names{"void", "scalar", "tile", "tensor", "list"}
 constexpr std::array cast_mode_names{"rint", "round", "floor", "ceil", "trunc", "odd"};
 constexpr std::array memory_names{"vec", "mat", "left", "right", "acc", "bias"};
 constexpr std::array atomic_names{"none", "add"};
+constexpr std::array fill_names{"zero", "max", "min"};
 constexpr std::array variable_kind_names{"local", "parameter", "capture", "extent"};
 constexpr std::array statement_kind_names{"assign", "evaluate", "if",    "for",     "while",
                                           "block",  "leave",    "break", "continue"};
@@ -85,6 +86,7 @@ Json write(const Expr& expression) {
     json["memory"] = name_in(memory_names, expression.attributes.memory);
   if (expression.attributes.atomic != Atomic::None)
     json["atomic"] = name_in(atomic_names, expression.attributes.atomic);
+  if (expression.attributes.fill != Fill::Zero) json["fill"] = name_in(fill_names, expression.attributes.fill);
   for (const Expr& operand : expression.operands) json["operands"].push_back(write(operand));
   return json;
 }
@@ -366,6 +368,7 @@ class Reader {
     result.attributes.upper = object.flag("upper");
     result.attributes.memory = object.choice_or("memory", memory_names, MemorySpace::Vec);
     result.attributes.atomic = object.choice_or("atomic", atomic_names, Atomic::None);
+    result.attributes.fill = object.choice_or("fill", fill_names, Fill::Zero);
     if (const Json* operands = object.find("operands"))
       each(*operands, where, [&](const Json& item, const std::string& place) {
         result.operands.push_back(expression(item, place));

@@ -61,6 +61,20 @@ inline constexpr const char* no_leading_axis = "x[i]: the tensor has rank 0 and 
   return "a shape has the negative extent " + std::to_string(extent) + "; extents are 0 or more";
 }
 
+/// An operation that needs all of a tile, and one that is valid only in part: `valid` of `extent`.
+[[nodiscard]] inline std::string partly_valid(std::string_view operation, std::size_t axis,
+                                              const std::string& valid, const std::string& extent) {
+  return std::string(operation) + ": the tile is valid up to " + valid + " of " + extent + " along axis " +
+         std::to_string(axis) +
+         ", and all of it is needed there; fill the rest with pl::fillpad(tile, pl::Pad::zero)";
+}
+
+/// A valid shape of another rank than the tile.
+[[nodiscard]] inline std::string valid_rank(std::string_view operation, std::size_t rank, std::size_t given) {
+  return std::string(operation) + ": " + std::to_string(given) + " valid extents for a tile of rank " +
+         std::to_string(rank) + "; give one for each axis";
+}
+
 /// A loop that would never end.
 inline constexpr const char* zero_step =
     "the step of this loop is 0, so that it would never end; give it another step";

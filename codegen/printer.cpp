@@ -15,6 +15,7 @@ namespace {
 /// out of sight.
 constexpr std::size_t widest_comment_column = 72;
 
+constexpr const char* fill_names[] = {"zero", "max", "min"};
 constexpr const char* memory_names[] = {"vec", "mat", "left", "right", "acc", "bias"};
 constexpr const char* cast_mode_names[] = {"rint", "round", "floor", "ceil", "trunc", "odd"};
 
@@ -201,7 +202,8 @@ class Printer {
       case Op::Load: {
         const std::string part = region(expr, 1, 2);
         return "load " + operand(expr, 0, 0) + (part.empty() ? "" : "[" + part + "]") +
-               (expr.attributes.clamp ? " clamp" : "");
+               (expr.attributes.clamp ? " clamp" : "") +
+               (expr.operands.size() > 3 ? " valid " + operand(expr, 3) : "");
       }
       case Op::Store: {
         const std::string at = expr.operands.size() == 3 ? operands(expr.operands[1]) : "?";
@@ -235,6 +237,7 @@ class Printer {
     if (attributes.flag) text += expr.op == Op::SortIndices ? ", descending" : ", largest";
     if (attributes.axis2 != 0) text += ", axis2 " + std::to_string(attributes.axis2);
     if (attributes.upper) text += ", upper";
+    if (expr.op == Op::Fillpad) text += std::string(", ") + fill_names[static_cast<int>(attributes.fill)];
     if (expr.op == Op::MoveTo) text += std::string(", ") + memory_names[static_cast<int>(attributes.memory)];
     return text;
   }

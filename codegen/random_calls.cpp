@@ -249,7 +249,9 @@ constexpr MakeCall makers[] = {transpose,
                                random_calls::scatter,
                                random_calls::sort_indices,
                                random_calls::topk_indices,
-                               random_calls::write};
+                               random_calls::write,
+                               random_calls::partly_valid,
+                               random_calls::partly_valid};
 
 }  // namespace
 

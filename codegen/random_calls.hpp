@@ -54,6 +54,8 @@ CallTile scatter(CallMaker& maker);
 CallTile sort_indices(CallMaker& maker);
 CallTile topk_indices(CallMaker& maker);
 CallTile write(CallMaker& maker);
+// random_valid_calls.cpp
+CallTile partly_valid(CallMaker& maker);
 }  // namespace random_calls
 
 /// One entry an operation, so that each is as likely as the others.

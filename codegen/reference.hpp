@@ -51,6 +51,14 @@ using CallOperand = std::variant<Value, Shape, TensorView>;
 /// Copies the region [offsets, offsets + shape) of `tensor`. Rank of offsets and shape must be the tensor's.
 [[nodiscard]] Value load(const TensorView& tensor, const Shape& offsets, const Shape& shape,
                          const pl::Location& location);
+/// The same of a partly valid tile. `clamp`: it is valid as far as the tensor goes behind the offsets; `valid`: no
+/// further than this box. Only valid elements are read, and must lie inside the tensor.
+[[nodiscard]] Value load(const TensorView& tensor, const Shape& offsets, const Shape& shape, bool clamp,
+                         const std::optional<Shape>& valid, const pl::Location& location);
+/// `tile`, of which only what lies inside the box `valid` stays valid.
+[[nodiscard]] Value set_valid(const Value& tile, const Shape& valid, const pl::Location& location);
+/// `tile` with every cell valid: those that were not are `fill`.
+[[nodiscard]] Value fillpad(const Value& tile, Fill fill, const pl::Location& location);
 /// Writes `tile` to the region at `offsets`; ranks must agree, except that a scalar fills nothing (error).
 /// `Atomic::Add` adds to what is there, indivisibly for each element: other threads may add meanwhile.
 void store(const Value& tile, const Shape& offsets, const TensorView& tensor, const pl::Location& location,

@@ -233,6 +233,8 @@ TileCallType CallRule::result(DType dtype, std::vector<Expr> shape) {
 
 Expr CallRule::number(std::int64_t value) { return passes::int64_constant(value, {}); }
 Expr CallRule::sum(Expr a, Expr b) {
+  // What fills a tile up to an extent gives that extent.
+  if (b.op == Op::Sub && passes::same_value(b.operands[1], a)) return std::move(b.operands[0]);
   return passes::scalar_operation(Op::Add, DType::Int64, {std::move(a), std::move(b)}, {});
 }
 Expr CallRule::product(Expr a, Expr b) {

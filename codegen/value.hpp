@@ -26,6 +26,9 @@ struct Value {
   bool is_scalar = false;  ///< a scalar has shape {} and one element; so has a rank-0 tile
   Shape shape;
   std::vector<std::byte> bytes;
+  /// A partly valid tile: the shape it was made with, of which `shape` and `bytes` are the valid box at the origin.
+  /// Empty: all of it is valid.
+  Shape physical = {};
 
   Value() = default;
   Value(DType dtype_, Shape shape_)
@@ -41,6 +44,7 @@ struct Value {
     return result;
   }
 
+  [[nodiscard]] const Shape& whole_shape() const { return physical.empty() ? shape : physical; }
   [[nodiscard]] std::int64_t size() const { return element_count(shape); }
   template <class T>
   [[nodiscard]] T* data() {

@@ -1,6 +1,9 @@
 #include "pl/memory.hpp"
 
 #include "pl/ops_index.hpp"
+#include "pl/ops_valid.hpp"
+
+#include <optional>
 
 namespace pl::detail {
 namespace {
@@ -9,10 +12,12 @@ namespace reference = trilith::codegen::reference;
 
 }  // namespace
 
-Value load_region(const ViewRef& view, const Index& offsets, const Index& shape,
+Value load_region(const ViewRef& view, const Index& offsets, const Index& shape, bool clamp, const Index& valid,
                   const std::source_location& where) {
   require_core("load", where);
-  return reference::load(tensor_view(view), offsets.values(), shape.values(), location_of(where));
+  std::optional<trilith::codegen::Shape> given;
+  if (!valid.values().empty()) given = valid.values();
+  return reference::load(tensor_view(view), offsets.values(), shape.values(), clamp, given, location_of(where));
 }
 
 Value load_all(const ViewRef& view, const std::source_location& where) {
@@ -29,6 +34,16 @@ void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
   const auto origin = trilith::codegen::Shape(static_cast<std::size_t>(view.rank), 0);
   reference::store(tile, offsets != nullptr ? offsets->values() : origin, tensor_view(view),
                    location_of(where), atomic);
+}
+
+Value set_valid_tile(const Value& tile, const Index& valid, const std::source_location& where) {
+  require_core("set_valid", where);
+  return reference::set_valid(tile, valid.values(), location_of(where));
+}
+
+Value fillpad_tile(const Value& tile, trilith::codegen::Fill fill, const std::source_location& where) {
+  require_core("fillpad", where);
+  return reference::fillpad(tile, fill, location_of(where));
 }
 
 Value full_tile(const Index& shape, const Value& element, const std::source_location& where) {

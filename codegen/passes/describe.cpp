@@ -22,7 +22,9 @@ std::string shape_text(const Kernel& kernel, const std::vector<Dim>& shape) {
 std::string type_text(const Kernel& kernel, const Type& type) {
   std::string text = type.any_dtype ? "any dtype" : std::string(name_of(type.dtype));
   if (type.is_scalar()) return text;
-  return text + (type.any_shape ? "[any shape]" : shape_text(kernel, type.shape));
+  if (type.any_shape) return text + "[any shape]";
+  return text + shape_text(kernel, type.whole_shape()) +
+         (type.physical.empty() ? "" : " valid " + shape_text(kernel, type.shape));
 }
 
 std::string argument_text(DType dtype, const std::vector<std::int64_t>& extents) {

@@ -62,6 +62,7 @@ Kernel Resolver::run() {
   statements(captured_.body);
   close();
   out_.body = std::move(body);
+  forget_made_shapes();
   return std::move(out_);
 }
 

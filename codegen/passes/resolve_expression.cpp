@@ -55,7 +55,10 @@ Expr Resolver::value_of_expression(const Expr& e, const std::string& name) {
     }
     case Op::Conditional: return evaluate_conditional(e, name);
     case Op::Dim:
+    case Op::Valid:
     case Op::Rank: return evaluate_extent(e, name);
+    case Op::SetValid: return evaluate_set_valid(e, name);
+    case Op::Fillpad: return evaluate_fillpad(e, name);
     case Op::Full: return evaluate_full(e, name);
     case Op::Load: return load(e);
     case Op::Read: return evaluate_read(e, name);
@@ -103,6 +106,7 @@ Expr Resolver::evaluate_operation(const Expr& e, const std::string& name) {
   result.location = e.location;
   for (const Expr& operand : e.operands) result.operands.push_back(evaluate_atom(operand, name));
   if (e.op != Op::Cast) unify_literals(captured_, e.op, result.operands);
+  if (partly_valid(result.operands)) return on_valid_boxes(std::move(result), e.type.dtype, name);
   result.type = result_type(out_, e.op, result.operands, e.type.dtype, at(e.location));
   return result.type.is_scalar() ? fold(std::move(result)) : result;
 }
@@ -179,6 +183,8 @@ Expr Resolver::evaluate_reduction(const Expr& e, const std::string& name) {
   const std::string operation_name(operation(e.op).name);
   if (!operand.type.is_tile())
     throw pl::ShapeError(operation_name + " needs a tile, not a scalar", at(e.location));
+  std::vector<Dim> whole = operand.type.whole_shape();
+  operand.type.physical.clear();
   const std::vector<Dim> shape = operand.type.shape;
   const auto rank = static_cast<std::int32_t>(shape.size());
   std::int32_t axis = e.attributes.axis;
@@ -188,6 +194,11 @@ Expr Resolver::evaluate_reduction(const Expr& e, const std::string& name) {
                          at(e.location));
   if (axis < 0) axis += rank;
   const auto [row, column] = row_and_column(e.op);
+  whole[static_cast<std::size_t>(axis)] = Dim{1};
+  const auto typed = [&](Expr made) {
+    made.type = tile_type(made.type.dtype, std::move(whole), made.type.shape);
+    return made;
+  };
   const auto make = [&](Op op, std::vector<Expr> operands) {
     Expr made;
     made.op = op;
@@ -196,8 +207,8 @@ Expr Resolver::evaluate_reduction(const Expr& e, const std::string& name) {
     made.type = result_type(out_, op, made.operands, made.operands[0].type.dtype, at(e.location));
     return made;
   };
-  if (axis + 1 == rank) return make(row, {std::move(operand)});
-  if (axis + 2 == rank) return make(column, {std::move(operand)});
+  if (axis + 1 == rank) return typed(make(row, {std::move(operand)}));
+  if (axis + 2 == rank) return typed(make(column, {std::move(operand)}));
   const auto reshaped = [&](Expr tile, std::vector<Dim> to) {
     Expr made;
     made.op = Op::Reshape;
@@ -221,7 +232,7 @@ Expr Resolver::evaluate_reduction(const Expr& e, const std::string& name) {
   Expr reduced = make(column, {atom(std::move(flat), name)});
   std::vector<Dim> result = shape;
   result[static_cast<std::size_t>(axis)] = Dim{1};
-  return reshaped(std::move(reduced), std::move(result));
+  return typed(reshaped(std::move(reduced), std::move(result)));
 }
 
 Expr Resolver::evaluate_tile_call(const Expr& e, const std::string& name) {
@@ -250,6 +261,7 @@ Expr Resolver::evaluate_tile_call(const Expr& e, const std::string& name) {
   for (Expr& operand : result.operands)
     if (operand.literal && operand.is_constant() && beside)
       operand = literal_as(captured_, std::move(operand), *beside, operation(e.op).name);
+  if (partly_valid(result.operands)) return on_valid_boxes(std::move(result), e.type.dtype, name);
   const TileCallType type = tile_call_type(out_, result, at(e.location));
   std::vector<Dim> shape;
   for (const Expr& extent : type.shape) shape.push_back(dimension_of(extent));
@@ -284,7 +296,8 @@ Type Resolver::type_of(const Expr& e, const std::string& name) {
 
 Expr Resolver::evaluate_extent(const Expr& e, const std::string& name) {
   const Type type = type_of(e.operands[0], name);
-  const auto rank = static_cast<std::int64_t>(type.shape.size());
+  const std::vector<Dim>& shape = e.op == Op::Valid ? type.shape : type.whole_shape();
+  const auto rank = static_cast<std::int64_t>(shape.size());
   if (type.is_scalar())
     throw pl::ShapeError(std::string(operation(e.op).name) + ": a scalar has no shape", at(e.location));
   if (e.op == Op::Rank) return int64_constant(rank, e.location);
@@ -296,7 +309,7 @@ Expr Resolver::evaluate_extent(const Expr& e, const std::string& name) {
     throw pl::ShapeError("dim: axis " + std::to_string(number) + " of " + type_text(out_, type) +
                              ", which has rank " + std::to_string(rank) + "; axes count from 0",
                          at(e.location));
-  return extent_of(type.shape[static_cast<std::size_t>(number)], e.location);
+  return extent_of(shape[static_cast<std::size_t>(number)], e.location);
 }
 
 Expr Resolver::extent_of(const Dim& dim, const SourceLocation& location) const {

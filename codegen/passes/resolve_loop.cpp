@@ -57,6 +57,14 @@ void Resolver::for_(const Statement& s) {
     open(result.body);
     const Variable& counter = captured_.variables[static_cast<std::size_t>(s.variable)];
     result.variable = new_variable(counter.name, Type::scalar(DType::Int64), counter.location);
+    if (constant) {
+      const std::int64_t first = begin.value.as_int64(), by = step.value.as_int64();
+      const auto rounds = trip_count(first, end.value.as_int64(), by);
+      // Rounds times step stay between the bounds, so the last value does not overflow.
+      const auto last = static_cast<std::int64_t>(static_cast<std::uint64_t>(first) +
+                                                  (rounds - 1) * static_cast<std::uint64_t>(by));
+      counters_[result.variable] = {std::min(first, last), std::max(first, last)};
+    }
     Binding binding;
     binding.type = Type::scalar(counter.type.dtype);
     binding.parts.push_back(converted(use(result.variable, s.location), counter.type.dtype));

@@ -70,10 +70,17 @@ void Resolver::check_compatible(VariableId variable, const Binding& a, const Bin
     throw pl::DtypeError(name + " is " + type_text(out_, b.type) + " here and " + type_text(out_, a.type) +
                              " on another path (" + at(a.location).str() + "); convert one with pl::cast",
                          at(b.location));
-  if (a.type.shape != b.type.shape)
+  if (a.type.whole_shape() == b.type.whole_shape() && a.type.shape != b.type.shape)
     throw pl::ShapeError(
-        "the tile " + name + " has shape " + shape_text(out_, b.type.shape) + " here and " +
+        "the tile " + name + " is valid in " + shape_text(out_, b.type.shape) + " here and in " +
             shape_text(out_, a.type.shape) + " on another path (" + at(a.location).str() +
+            "); a tile carried through a branch or a loop keeps its valid shape, fill the rest with " +
+            "pl::fillpad(tile, pl::Pad::zero)",
+        at(b.location));
+  if (a.type.whole_shape() != b.type.whole_shape())
+    throw pl::ShapeError(
+        "the tile " + name + " has shape " + shape_text(out_, b.type.whole_shape()) + " here and " +
+            shape_text(out_, a.type.whole_shape()) + " on another path (" + at(a.location).str() +
             "); a tile carried through a branch or a loop keeps its shape, use a new variable",
         at(b.location));
 }

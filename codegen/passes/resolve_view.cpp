@@ -127,22 +127,22 @@ Binding Resolver::indexed(const Expr& e) {
 Expr Resolver::load(const Expr& e) {
   const Binding source = view(e.operands[0]);
   const std::size_t rank = source.type.shape.size();
-  if (e.attributes.clamp)
-    throw pl::UserError("load: {.clamp = true} is not supported yet; load a region inside the tensor",
-                        at(e.location));
   std::vector<Expr> offsets = integers(e.operands[1]);
   std::vector<Dim> shape = dimensions(e.operands[2]);
   if (offsets.empty() && shape.empty()) {  // pl::load(x): the whole tensor
     offsets.assign(rank, int64_constant(0, e.location));
     shape = source.type.shape;
   }
-  check_region(e, source, offsets, shape);
+  std::vector<Dim> valid = shape;
+  if (e.operands.size() > 3) valid = asked_valid(e.operands[3], shape, "load", e.location);
+  if (e.attributes.clamp) cut_to_tensor(source, offsets, valid, e.location);
+  check_region(e, source, offsets, valid);
   std::vector<Expr> lengths;
   for (std::size_t axis = 0; axis < source.dropped; ++axis) lengths.push_back(int64_constant(1, e.location));
-  for (const Dim& dim : shape) lengths.push_back(extent_of(dim, e.location));
+  for (const Dim& dim : valid) lengths.push_back(extent_of(dim, e.location));
   Expr result;
   result.op = Op::Load;
-  result.type = Type::tile(source.type.dtype, shape);
+  result.type = tile_type(source.type.dtype, std::move(shape), std::move(valid));
   result.location = e.location;
   result.operands = {use(source.tensor, e.location),
                      list_expression(parameter_offsets(source, offsets), e.location),

@@ -100,6 +100,24 @@ class Resolver {
   std::vector<Dim> dimensions(const Expr& list);
   Expr extent_of(const Dim& dim, const SourceLocation& location) const;
 
+  // resolve_valid.cpp: partly valid tiles.
+  [[nodiscard]] static bool partly_valid(const std::vector<Expr>& operands);
+  [[nodiscard]] std::string dim_text(const Dim& dim) const;
+  Dim least(Expr a, const Dim& b, const SourceLocation& location);
+  static Type tile_type(DType dtype, std::vector<Dim> whole, std::vector<Dim> valid);
+  std::vector<Dim> asked_valid(const Expr& list, const std::vector<Dim>& shape, std::string_view operation,
+                               const SourceLocation& location);
+  void cut_to_tensor(const Binding& source, std::vector<Expr>& offsets, std::vector<Dim>& valid,
+                     const SourceLocation& location);
+  [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> range_of(const Expr& e) const;
+  Expr cut(Expr tile, const std::vector<Dim>& to, const std::string& name);
+  Expr filled(Expr tile, const std::vector<Dim>& to, Constant value, const std::string& name);
+  Type ruled_type(const Expr& call, DType cast_to, bool of_made_shapes);
+  Expr on_valid_boxes(Expr call, DType cast_to, const std::string& name);
+  Expr evaluate_set_valid(const Expr& e, const std::string& name);
+  Expr evaluate_fillpad(const Expr& e, const std::string& name);
+  void forget_made_shapes();
+
   // resolve_view.cpp: tensors.
   [[nodiscard]] bool is_view(const Expr& expression) const;
   Binding view(const Expr& expression);
@@ -170,6 +188,7 @@ class Resolver {
   std::vector<Scope> scopes_;
   std::vector<std::size_t> depths_;  ///< per out_.variables: the scope it is defined in
   std::vector<bool> storage_;        ///< per out_.variables: assigned in several places
+  std::map<VariableId, std::pair<std::int64_t, std::int64_t>> counters_;  ///< of loops with constant bounds
   std::vector<BlockFrame*> blocks_;
   std::vector<LoopFrame*> loops_;
   std::int32_t block_count_ = 0;

@@ -82,8 +82,19 @@ class Structure {
         if (!exists(e.variable)) fail("a variable that does not exist");
         break;
       case Op::Full: check_list(e.operands[0]); break;
-      case Op::Slice:
       case Op::Load:
+        if (e.operands.size() < 3 || e.operands.size() > (kernel_.specialised ? 3U : 4U))
+          fail("'load' with " + std::to_string(e.operands.size()) + " operands, it takes 3");
+        if (kernel_.specialised && e.attributes.clamp) fail("a load that is still to be cut");
+        for (std::size_t i = 1; i < e.operands.size(); ++i) check_list(e.operands[i]);
+        break;
+      case Op::Valid:
+      case Op::SetValid:
+      case Op::Fillpad:
+        if (kernel_.specialised) fail(name + ", which only captured kernels have");
+        if (e.op == Op::SetValid) check_list(e.operands[1]);
+        break;
+      case Op::Slice:
         check_list(e.operands[1]);
         check_list(e.operands[2]);
         break;

@@ -1,4 +1,5 @@
 #include "codegen/reference/support.hpp"
+#include "codegen/reference/valid.hpp"
 
 namespace trilith::codegen::reference {
 
@@ -34,11 +35,35 @@ Value reduce_axis(Op op, const Value& x, std::int32_t given, const pl::Location&
   return result;
 }
 
+/// Operands of which some are partly valid.
+Value apply_to_boxes(Op op, std::span<const Value> operands, const Attributes& attributes, DType result_dtype,
+                     const pl::Location& location) {
+  const std::vector<CallOperand> given(operands.begin(), operands.end());
+  const Boxes boxes = boxes_of(op, given, attributes, location, [&](std::span<const CallOperand> made) {
+    std::vector<TypeOf> types;
+    for (const CallOperand& operand : made) {
+      const Value& value = std::get<Value>(operand);
+      types.push_back({value.dtype, value.is_scalar, value.shape});
+    }
+    if (operation(op).group != Group::Reduce) return result_type(op, types, result_dtype, location).shape;
+    Shape shape = types[0].shape;
+    const auto rank = static_cast<std::int32_t>(shape.size());
+    const std::int32_t axis = attributes.axis < 0 ? attributes.axis + rank : attributes.axis;
+    if (axis >= 0 && axis < rank) shape[static_cast<std::size_t>(axis)] = 1;
+    return shape;
+  });
+  std::vector<Value> inner;
+  for (const CallOperand& operand : boxes.operands) inner.push_back(std::get<Value>(operand));
+  return made_with(boxes.whole, apply(op, inner, attributes, result_dtype, location));
+}
+
 }  // namespace
 
 Value apply(Op op, std::span<const Value> operands, const Attributes& attributes, DType result_dtype,
             const pl::Location& location) {
-  if (operation(op).group == Group::Reduce) return reduce_axis(op, operands[0], attributes.axis, location);
+  if (operation(op).group == Group::Reduce && !partly_valid(operands))
+    return reduce_axis(op, operands[0], attributes.axis, location);
+  if (partly_valid(operands)) return apply_to_boxes(op, operands, attributes, result_dtype, location);
   std::vector<TypeOf> types;
   for (const Value& operand : operands) types.push_back({operand.dtype, operand.is_scalar, operand.shape});
   const TypeOf type = result_type(op, types, result_dtype, location);

@@ -2,29 +2,11 @@
 // each group.
 #include "codegen/tile_call.hpp"
 
-#include "codegen/passes/fold.hpp"
 #include "codegen/reference/tile_calls.hpp"
+#include "codegen/reference/valid.hpp"
 
 namespace trilith::codegen::reference {
 namespace {
-
-Expr as_expression(const CallOperand& operand) {
-  if (const auto* list = std::get_if<Shape>(&operand)) {
-    std::vector<Expr> items;
-    for (const std::int64_t item : *list) items.push_back(passes::int64_constant(item));
-    return passes::list_expression(std::move(items), {});
-  }
-  const auto* view = std::get_if<TensorView>(&operand);
-  const auto* value = std::get_if<Value>(&operand);
-  if (value != nullptr && value->is_scalar) return passes::constant_expression(passes::constant_of(*value));
-  Expr use;
-  use.op = Op::Variable;
-  std::vector<Dim> shape;
-  for (const std::int64_t extent : view != nullptr ? view->extents : value->shape) shape.push_back({extent});
-  use.type = Type::tile(view != nullptr ? view->dtype : value->dtype, std::move(shape));
-  if (view != nullptr) use.type.kind = TypeKind::Tensor;
-  return use;
-}
 
 void define(const CallInputs& in, Value& result) {
   switch (in.op) {
@@ -53,19 +35,36 @@ void define(const CallInputs& in, Value& result) {
   }
 }
 
-}  // namespace
-
-Value tile_call(Op op, std::span<const CallOperand> operands, const Attributes& attributes,
-                std::optional<DType> wanted, const pl::Location& location) {
+/// By the one typing rule.
+TileCallType type_of(Op op, std::span<const CallOperand> operands, const Attributes& attributes,
+                     std::optional<DType> wanted, const pl::Location& location) {
   Expr call;
   call.op = op;
   call.attributes = attributes;
   call.type = Type::tile(wanted.value_or(DType::Float32));
   call.type.any_dtype = !wanted.has_value();
   for (const CallOperand& operand : operands) call.operands.push_back(as_expression(operand));
-  const TileCallType type = tile_call_type(Kernel(), call, location);
+  return tile_call_type(Kernel(), call, location);
+}
+
+Shape shape_of(const TileCallType& type) {
   Shape shape;
   for (const Expr& extent : type.shape) shape.push_back(extent.value.as_int64());
+  return shape;
+}
+
+}  // namespace
+
+Value tile_call(Op op, std::span<const CallOperand> operands, const Attributes& attributes,
+                std::optional<DType> wanted, const pl::Location& location) {
+  if (partly_valid(operands)) {
+    Boxes boxes = boxes_of(op, operands, attributes, location, [&](std::span<const CallOperand> made) {
+      return shape_of(type_of(op, made, attributes, wanted, location));
+    });
+    return made_with(std::move(boxes.whole), tile_call(op, boxes.operands, attributes, wanted, location));
+  }
+  const TileCallType type = type_of(op, operands, attributes, wanted, location);
+  Shape shape = shape_of(type);
   check_shape(shape, operation(op).name, location);
   Value result(type.dtype, std::move(shape));
   define({op, operands, attributes, location}, result);

@@ -88,6 +88,7 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
   if (name == "store") return store(call);
   if (name == "read") return read_element(call);
   if (name == "write") return write_element(call);
+  if (name == "fillpad" || name == "set_valid") return valid_call(call, name == "fillpad");
   if (name == "full" || name == "zeros") {
     const Type type = type_of(call->getType(), where);
     Expr shape = index_list(arguments[0]);
@@ -220,8 +221,11 @@ codegen::Expr Walker::load(const clang::CallExpr* call) {
     check_region(call->getArg(1), tensor, offsets);
     check_region(call->getArg(2), tensor, shape);
   }
-  return make(Op::Load, type_of(call->getType(), where),
-              {std::move(tensor), std::move(offsets), std::move(shape)}, where);
+  const bool has_options = call->getNumArgs() > 3 && !shape.operands.empty();
+  Expr result = make(Op::Load, type_of(call->getType(), where),
+                     {std::move(tensor), std::move(offsets), std::move(shape)}, where);
+  if (has_options) load_options(call->getArg(3), result);
+  return result;
 }
 
 codegen::Expr Walker::store(const clang::CallExpr* call) {
@@ -371,7 +375,7 @@ codegen::Expr Walker::pl_member(const clang::CXXMemberCallExpr* call) {
   if (name == "value" && meaning.kind == Kind::Scalar) return expression(object);
   if (meaning.kind == Kind::Tensor || meaning.kind == Kind::Tile) {
     const Type result = Type::scalar(DType::Int64);
-    if (name == "dim") {
+    if (name == "dim" || (name == "valid" && meaning.kind == Kind::Tile)) {
       std::vector<Expr> parts = operands({object, call->getArg(0)});
       parts[1] = convert(std::move(parts[1]), DType::Int64, where);
       const Type& of = parts[0].type;
@@ -384,7 +388,7 @@ codegen::Expr Walker::pl_member(const clang::CXXMemberCallExpr* call) {
                  "axes are 0 to rank - 1, or negative from the end");
         if (axis < 0) parts[1].value = codegen::Constant::of(axis + rank);
       }
-      return make(Op::Dim, result, std::move(parts), where);
+      return make(name == "dim" ? Op::Dim : Op::Valid, result, std::move(parts), where);
     }
     if (name == "rank")
       return convert(make(Op::Rank, result, operands({object}), where), DType::Int32, where);
@@ -399,7 +403,7 @@ codegen::Expr Walker::pl_member(const clang::CXXMemberCallExpr* call) {
     }
   }
   refuse(call, "the member function '" + name + "' in a kernel",
-         "kernels use dim, rank, [] and slice of tensors, and dim and rank of tiles");
+         "kernels use dim, rank, [] and slice of tensors, and dim, valid and rank of tiles");
 }
 
 }  // namespace trilith::capture

@@ -250,6 +250,10 @@ class Walker {
   [[nodiscard]] Expr int64_operand(Expr value, const clang::CallExpr* call);
   [[nodiscard]] Expr make_tile_call(Op op, const clang::CallExpr* call,
                                     llvm::ArrayRef<const clang::Expr*> arguments);
+  // valid_calls.cpp
+  [[nodiscard]] static const clang::Expr* field_of(const clang::Expr* options, llvm::StringRef field);
+  void load_options(const clang::Expr* options, Expr& load);
+  [[nodiscard]] Expr valid_call(const clang::CallExpr* call, bool fills);
   // index_calls.cpp
   [[nodiscard]] Expr index_call(Op op, const clang::CallExpr* call, codegen::Type type);
   [[nodiscard]] std::optional<Binding> sorted_call(const clang::CallExpr* call,

@@ -7,8 +7,8 @@
 namespace pl {
 
 namespace detail {
-[[nodiscard]] Value load_region(const ViewRef& view, const Index& offsets, const Index& shape,
-                                const std::source_location& where);
+[[nodiscard]] Value load_region(const ViewRef& view, const Index& offsets, const Index& shape, bool clamp,
+                                const Index& valid, const std::source_location& where);
 [[nodiscard]] Value load_all(const ViewRef& view, const std::source_location& where);
 void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
                   trilith::codegen::Atomic atomic, const std::source_location& where);
@@ -17,12 +17,22 @@ void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
 void print_value(const Value& value, const std::source_location& where);
 }  // namespace detail
 
+/// Which part of what a load gives is valid (ops_valid.hpp). `clamp`: as much as x has at the offsets, at its end less
+/// than `shape`, behind its end nothing. `valid`: no more than these extents, one for each axis; they may be run-time
+/// numbers, and are cut to `shape` (below 0: nothing). Both: what is in both.
+struct LoadOptions {
+  bool clamp = false;
+  Index valid = {};
+};
+
 /// Copies the region of `shape` at `offsets` into a tile; one offset and one extent for each axis of x.
-/// ShapeError where the region does not lie inside x.
+/// ShapeError where the region does not lie inside x; with options, where the valid part of it does not.
 template <class T, auto... Dims>
 [[nodiscard]] Tile<T> load(const Tensor<T, Dims...>& x, const Index& offsets, const Index& shape,
+                           const LoadOptions& options = {},
                            std::source_location where = std::source_location::current()) {
-  return Tile<T>(detail::load_region(x.view(), offsets, shape, where));
+  return Tile<T>(
+      detail::load_region(x.view(), offsets, shape, options.clamp, options.valid, where));
 }
 /// The whole tensor as a tile.
 template <class T, auto... Dims>

@@ -29,6 +29,7 @@
 #include "pl/ops_layout.hpp"
 #include "pl/ops_linear.hpp"
 #include "pl/ops_reduce.hpp"
+#include "pl/ops_valid.hpp"
 #include "pl/range.hpp"
 #include "pl/scalar.hpp"
 #include "pl/task.hpp"

@@ -28,6 +28,10 @@ class Tile {
   [[nodiscard]] int rank() const { return static_cast<int>(value_.shape.size()); }
   /// Extent along `axis`; negative axes count from the end.
   [[nodiscard]] std::int64_t dim(int axis) const {
+    return value_.whole_shape()[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)];
+  }
+  /// How much of it is valid (ops_valid.hpp): `dim(axis)` or less.
+  [[nodiscard]] std::int64_t valid(int axis) const {
     return value_.shape[static_cast<std::size_t>(axis < 0 ? axis + rank() : axis)];
   }
   [[nodiscard]] const trilith::codegen::Value& value() const { return value_; }

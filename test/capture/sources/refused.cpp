@@ -349,3 +349,11 @@ auto compared_pointers = pl::jit.incore([](Matrix x, Output y) {
   const bool there = pointer_to_function == unseen;  // refused: the operator '==' on these operands
   y = pl::store(pl::load(x) * (there ? 1.0f : 2.0f), y);
 });
+
+// Options of a load.
+auto run_time_clamp = pl::jit.incore([](Matrix x, Output y, pl::Scalar<bool> cut) {
+  y = pl::store(pl::load(x, {0, 0}, {8, 4}, {.clamp = cut.value()}), y);  // refused: `clamp` that is no constant
+});
+auto valid_of_wrong_rank = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x, {0, 0}, {8, 4}, {.valid = {3}}), y);  // refused: 1 entries for a tensor of rank 2
+});
