@@ -203,7 +203,8 @@ class CppPrinter {
       case Op::Valid: return operand(0) + ".valid(" + number(expr.operands[1].value, true) + ")";
       case Op::Fillpad: {
         constexpr const char* pads[] = {"zero", "max", "min"};
-        return "pl::fillpad(" + operand(0) + ", pl::Pad::" + pads[static_cast<int>(expr.attributes.fill)] + ")";
+        return "pl::fillpad(" + operand(0) + ", pl::Pad::" + pads[static_cast<int>(expr.attributes.fill)] +
+               ")";
       }
       case Op::Cast:
         return "pl::cast<" + cpp(expr.type.dtype) + ">(" + operand(0) +

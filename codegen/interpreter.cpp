@@ -253,8 +253,7 @@ class Interpreter {
   }
 
   Value dim(const Expr& expr) {
-    const Shape shape =
-        expr.op == Op::Valid ? value(expr.operands[0]).shape : shape_of(expr.operands[0]);
+    const Shape shape = expr.op == Op::Valid ? value(expr.operands[0]).shape : shape_of(expr.operands[0]);
     const std::int64_t axis = integer(expr.operands[1]);
     if (axis < 0 || static_cast<std::size_t>(axis) >= shape.size())
       throw pl::ShapeError(

@@ -86,7 +86,8 @@ Json write(const Expr& expression) {
     json["memory"] = name_in(memory_names, expression.attributes.memory);
   if (expression.attributes.atomic != Atomic::None)
     json["atomic"] = name_in(atomic_names, expression.attributes.atomic);
-  if (expression.attributes.fill != Fill::Zero) json["fill"] = name_in(fill_names, expression.attributes.fill);
+  if (expression.attributes.fill != Fill::Zero)
+    json["fill"] = name_in(fill_names, expression.attributes.fill);
   for (const Expr& operand : expression.operands) json["operands"].push_back(write(operand));
   return json;
 }

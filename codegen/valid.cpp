@@ -42,7 +42,8 @@ class Labels {
       case Op::Gemv:
       case Op::Dot: linear(); break;
       default:
-        if (const Group group = operation(call_.op).group; group >= Group::Elementwise && group <= Group::Cast)
+        if (const Group group = operation(call_.op).group;
+            group >= Group::Elementwise && group <= Group::Cast)
           broadcast(rank(), 0);
     }
     return std::move(axes_);
@@ -63,9 +64,7 @@ class Labels {
     return static_cast<std::size_t>(axis < 0 ? axis + size : axis);
   }
 
-  void all(std::size_t i, int label) {
-    std::fill(axes_.operands[i].begin(), axes_.operands[i].end(), label);
-  }
+  void all(std::size_t i, int label) { std::fill(axes_.operands[i].begin(), axes_.operands[i].end(), label); }
 
   /// Axes of one position run together, but for one.
   void share_all_but(std::size_t i, std::size_t along, int label) {

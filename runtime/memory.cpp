@@ -12,12 +12,13 @@ namespace reference = trilith::codegen::reference;
 
 }  // namespace
 
-Value load_region(const ViewRef& view, const Index& offsets, const Index& shape, bool clamp, const Index& valid,
-                  const std::source_location& where) {
+Value load_region(const ViewRef& view, const Index& offsets, const Index& shape, bool clamp,
+                  const Index& valid, const std::source_location& where) {
   require_core("load", where);
   std::optional<trilith::codegen::Shape> given;
   if (!valid.values().empty()) given = valid.values();
-  return reference::load(tensor_view(view), offsets.values(), shape.values(), clamp, given, location_of(where));
+  return reference::load(tensor_view(view), offsets.values(), shape.values(), clamp, given,
+                         location_of(where));
 }
 
 Value load_all(const ViewRef& view, const std::source_location& where) {

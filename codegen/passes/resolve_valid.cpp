@@ -36,8 +36,8 @@ Type Resolver::tile_type(DType dtype, std::vector<Dim> whole, std::vector<Dim> v
 }
 
 /// What the kernel asks to be valid of each axis: a part of what is.
-std::vector<Dim> Resolver::asked_valid(const Expr& list, const std::vector<Dim>& shape, std::string_view operation,
-                                       const SourceLocation& location) {
+std::vector<Dim> Resolver::asked_valid(const Expr& list, const std::vector<Dim>& shape,
+                                       std::string_view operation, const SourceLocation& location) {
   std::vector<Expr> asked = integers(list);
   if (asked.size() != shape.size())
     throw pl::ShapeError(message::valid_rank(operation, shape.size(), asked.size()), at(location));
@@ -137,10 +137,11 @@ Expr Resolver::filled(Expr tile, const std::vector<Dim>& to, Constant value, con
 /// code would check, so it is refused.
 Type Resolver::ruled_type(const Expr& call, DType cast_to, bool of_made_shapes) {
   const auto refuse = [&] {
-    throw pl::ShapeError(std::string(operation(call.op).name) +
-                             ": a tile that is valid only in part meets one whose extents are known only when the "
-                             "kernel runs; give both constant shapes, or fill one with pl::fillpad",
-                         at(call.location));
+    throw pl::ShapeError(
+        std::string(operation(call.op).name) +
+            ": a tile that is valid only in part meets one whose extents are known only when the "
+            "kernel runs; give both constant shapes, or fill one with pl::fillpad",
+        at(call.location));
   };
   if (!is_tile_call(call.op)) {
     Type type = result_type(out_, call.op, call.operands, cast_to, at(call.location));
@@ -191,9 +192,9 @@ Expr Resolver::on_valid_boxes(Expr call, DType cast_to, const std::string& name)
       const Dim& valid = call.operands[i].type.shape[axis];
       if (axes.operands[i][axis] >= ValidAxes::whole || valid.is(1)) continue;
       const int label = -2 - axes.operands[i][axis];
-      Expr left = scalar_operation(Op::Mul, DType::Int64,
-                                   {extent_of(extents.at(label), call.location), extent_of(valid, call.location)},
-                                   call.location);
+      Expr left = scalar_operation(
+          Op::Mul, DType::Int64,
+          {extent_of(extents.at(label), call.location), extent_of(valid, call.location)}, call.location);
       extents[label] = dimension_of(std::move(left));
     }
   for (std::size_t i = 0; i < call.operands.size(); ++i) {
@@ -219,8 +220,7 @@ Expr Resolver::on_valid_boxes(Expr call, DType cast_to, const std::string& name)
 
 Expr Resolver::evaluate_set_valid(const Expr& e, const std::string& name) {
   Expr value = evaluate(e.operands[0], name);
-  if (!value.type.is_tile())
-    throw pl::ShapeError("set_valid: a scalar has no shape", at(e.location));
+  if (!value.type.is_tile()) throw pl::ShapeError("set_valid: a scalar has no shape", at(e.location));
   std::vector<Dim> whole = value.type.whole_shape();
   const std::vector<Dim> valid = asked_valid(e.operands[1], value.type.shape, "set_valid", e.location);
   const DType dtype = value.type.dtype;

@@ -110,9 +110,9 @@ Boxes boxes_of(Op op, std::span<const CallOperand> operands, const Attributes& a
   each([&](const Value& tile, std::size_t axis, int label) {
     const std::int64_t valid = tile.shape[axis], extent = tile.whole_shape()[axis];
     if (label == ValidAxes::whole && valid != extent)
-      throw pl::ShapeError(message::partly_valid(operation(op).name, axis, std::to_string(valid),
-                                                 std::to_string(extent)),
-                           location);
+      throw pl::ShapeError(
+          message::partly_valid(operation(op).name, axis, std::to_string(valid), std::to_string(extent)),
+          location);
     if (label < 0) return;
     const auto known = extents.emplace(label, valid).first;
     known->second = std::min(known->second, valid);
@@ -134,7 +134,8 @@ Boxes boxes_of(Op op, std::span<const CallOperand> operands, const Attributes& a
   }
   if (!axes.followed.empty()) {
     auto& list = std::get<Shape>(boxes.operands[static_cast<std::size_t>(shape_operand(op))]);
-    for (const auto& [item, axis] : axes.followed) list[item] = std::get<Value>(boxes.operands[0]).shape[axis];
+    for (const auto& [item, axis] : axes.followed)
+      list[item] = std::get<Value>(boxes.operands[0]).shape[axis];
   }
   return boxes;
 }

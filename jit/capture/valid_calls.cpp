@@ -24,7 +24,8 @@ void Walker::load_options(const clang::Expr* options, Expr& load) {
   const auto* record = options->getType().getNonReferenceType()->getAsCXXRecordDecl();
   if (!is_pl_class(record, "LoadOptions")) return;  // the source location
   const clang::Expr* written = options->IgnoreParens();
-  if (const auto* defaulted = llvm::dyn_cast<clang::CXXDefaultArgExpr>(written)) written = defaulted->getExpr();
+  if (const auto* defaulted = llvm::dyn_cast<clang::CXXDefaultArgExpr>(written))
+    written = defaulted->getExpr();
   if (!llvm::isa<clang::InitListExpr>(bare(written)))
     refuse(options, "options of pl::load that are not written in the call",
            "write {.clamp = true} or {.valid = {rows, columns}}");

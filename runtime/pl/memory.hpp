@@ -31,8 +31,7 @@ template <class T, auto... Dims>
 [[nodiscard]] Tile<T> load(const Tensor<T, Dims...>& x, const Index& offsets, const Index& shape,
                            const LoadOptions& options = {},
                            std::source_location where = std::source_location::current()) {
-  return Tile<T>(
-      detail::load_region(x.view(), offsets, shape, options.clamp, options.valid, where));
+  return Tile<T>(detail::load_region(x.view(), offsets, shape, options.clamp, options.valid, where));
 }
 /// The whole tensor as a tile.
 template <class T, auto... Dims>

@@ -15,7 +15,8 @@ using Int = pl::Scalar<std::int32_t>;
 template <class T, class Kernel, class... Scalars>
 bool same(const Kernel& kernel, const pl::Index& from, const pl::Index& to, Scalars... scalars) {
   pl::Array<T> x(from), compiled(to, T(-7)), natively(to, T(-7));
-  for (std::size_t i = 0; i < x.size(); ++i) x.data()[i] = static_cast<T>(static_cast<int>(i * 37 % 101) - 50);
+  for (std::size_t i = 0; i < x.size(); ++i)
+    x.data()[i] = static_cast<T>(static_cast<int>(i * 37 % 101) - 50);
   {
     const support::Jit jit;
     kernel(x, compiled, scalars...);
@@ -86,7 +87,8 @@ TEST_CASE("valid extents that the run decides: loads, reductions, fillpad, and w
     y = pl::store(pl::maximum(padded, largest), y);
   });
   for (const int rows : {-1, 0, 1, 11, 12, 50})
-    for (const int columns : {0, 1, 30, 31, 32, 33}) CHECK(same<float>(kernel, {12, 33}, {12, 33}, rows, columns));
+    for (const int columns : {0, 1, 30, 31, 32, 33})
+      CHECK(same<float>(kernel, {12, 33}, {12, 33}, rows, columns));
 }
 
 TEST_CASE("what is loaded behind the valid part need not exist") {
@@ -124,17 +126,18 @@ TEST_CASE("refusals have one text, compiled and natively") {
     auto t = pl::load(x, {8, 0}, {8, 8}, {.clamp = true});
     y = pl::store(pl::reshape(t, {4, 16}), y);
   });
-  CHECK(contains(refusal(reshaped, x, y),
-                 "reshape: the tile is valid up to 4 of 8 along axis 0, and all of it is needed there; fill the "
-                 "rest with pl::fillpad(tile, pl::Pad::zero)"));
-  auto before = pl::jit.incore([](Any x, Out y, Int at) {
-    y = pl::store(pl::load(x, {at, 0}, {4, 8}, {.clamp = true}), y);
-  });
-  CHECK(contains(refusal(before, x, y, -1), "load: offset -1 with extent 4 on axis 0 is not inside the tensor"));
-  auto beyond = pl::jit.incore([](Any x, Out y, Int rows) {
-    y = pl::store(pl::load(x, {6, 0}, {10, 8}, {.valid = {rows, 8}}), y);
-  });
-  CHECK(contains(refusal(beyond, x, y, 7), "load: offset 6 with extent 7 on axis 0 is not inside the tensor"));
+  CHECK(contains(
+      refusal(reshaped, x, y),
+      "reshape: the tile is valid up to 4 of 8 along axis 0, and all of it is needed there; fill the "
+      "rest with pl::fillpad(tile, pl::Pad::zero)"));
+  auto before = pl::jit.incore(
+      [](Any x, Out y, Int at) { y = pl::store(pl::load(x, {at, 0}, {4, 8}, {.clamp = true}), y); });
+  CHECK(contains(refusal(before, x, y, -1),
+                 "load: offset -1 with extent 4 on axis 0 is not inside the tensor"));
+  auto beyond = pl::jit.incore(
+      [](Any x, Out y, Int rows) { y = pl::store(pl::load(x, {6, 0}, {10, 8}, {.valid = {rows, 8}}), y); });
+  CHECK(
+      contains(refusal(beyond, x, y, 7), "load: offset 6 with extent 7 on axis 0 is not inside the tensor"));
   auto ranks = pl::jit.incore([](Any x, Out y) { y = pl::store(pl::set_valid(pl::load(x), {3}), y); });
   CHECK(contains(refusal(ranks, x, y),
                  "set_valid: 1 valid extents for a tile of rank 2; give one for each axis"));

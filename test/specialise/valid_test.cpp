@@ -52,9 +52,8 @@ TEST_CASE("a load that is cut to its tensor is a load of what is there") {
 TEST_CASE("a loop whose chunks fill its tensor has constant extents, one whose last is ragged a minimum") {
   const auto chunks = [](std::int64_t rows, std::int64_t first) {
     const Kernel kernel = unary([&](KernelBuilder& k, const Expr& x, const Expr& y) {
-      k.for_("i", 0, rows, 4, [&](const Expr& i) {
-        k.store(load(x, {i + integer(first), 0}, {4, 8}, true), {i, 0}, y);
-      });
+      k.for_("i", 0, rows, 4,
+             [&](const Expr& i) { k.store(load(x, {i + integer(first), 0}, {4, 8}, true), {i, 0}, y); });
     });
     CHECK(same_results(kernel, two({rows + first, 8}, {rows, 8})));
     return body_text(specialise(kernel, two({rows + first, 8}, {rows, 8})));
@@ -97,10 +96,9 @@ TEST_CASE("random programs with partly valid tiles mean the same after specialis
 TEST_CASE("operations that need all of a tile name fillpad") {
   Attributes last;
   last.axis = -1;
-  CHECK(refused([](KernelBuilder&, const Expr& t) {
-          return tile_call(Op::Reshape, {t, list({6, 4})});
-        }) ==
-        "reshape: the tile is valid up to 3 of 4 along axis 0, and all of it is needed there; fill the rest with "
+  CHECK(refused([](KernelBuilder&, const Expr& t) { return tile_call(Op::Reshape, {t, list({6, 4})}); }) ==
+        "reshape: the tile is valid up to 3 of 4 along axis 0, and all of it is needed there; fill the rest "
+        "with "
         "pl::fillpad(tile, pl::Pad::zero)");
   CHECK(refused([](KernelBuilder&, const Expr& t) {
           return tile_call(Op::Pad, {t, list({0, 0}), list({1, 1}), literal(0)});
@@ -121,7 +119,8 @@ TEST_CASE("operations that need all of a tile name fillpad") {
 TEST_CASE("shapes are checked by what tiles were made with") {
   CHECK(refused([](KernelBuilder&, const Expr& t) {
           return t + set_valid(full(DType::Float32, {8, 6}, literal(1)), {3, 5});
-        }) == "add: shapes [4, 6] and [8, 6] do not broadcast: axis 0 has 4 and 8; extents must be equal or 1");
+        }) ==
+        "add: shapes [4, 6] and [8, 6] do not broadcast: axis 0 has 4 and 8; extents must be equal or 1");
   CHECK(refused([](KernelBuilder&, const Expr& t) { return set_valid(t, {3}); }) ==
         "set_valid: 1 valid extents for a tile of rank 2; give one for each axis");
   CHECK(refused([](KernelBuilder&, const Expr& t) {
@@ -139,7 +138,8 @@ TEST_CASE("run-time extents beside a partly valid tile are refused, since no cod
     k.store(load(x) + load(x, {0, 0}, {8, 6}, true), {0, 0}, y);
   });
   CHECK(message_of<pl::ShapeError>(kernel, two({-1, 6}, {8, 6})) ==
-        "kernel.cpp:2:3: add: a tile that is valid only in part meets one whose extents are known only when the "
+        "kernel.cpp:2:3: add: a tile that is valid only in part meets one whose extents are known only when "
+        "the "
         "kernel runs; give both constant shapes, or fill one with pl::fillpad");
   CHECK(same_results(kernel, two({8, 6}, {8, 6})));
 }
@@ -166,10 +166,11 @@ TEST_CASE("a variable keeps its valid shape through a loop and a branch") {
     k.for_("i", 0, 10, 4, [&](const Expr& i) { k.assign(sum, sum + load(x, {i, 0}, {4, 6}, true)); });
     k.store(sum, {0, 0}, y);
   });
-  CHECK(message_of<pl::ShapeError>(loop, two({10, 6}, {4, 6})) ==
-        "kernel.cpp:4:3: the tile `sum` is valid in [extent, 6] here and in [4, 6] on another path "
-        "(kernel.cpp:2:3); a tile carried through a branch or a loop keeps its valid shape, fill the rest with "
-        "pl::fillpad(tile, pl::Pad::zero)");
+  CHECK(
+      message_of<pl::ShapeError>(loop, two({10, 6}, {4, 6})) ==
+      "kernel.cpp:4:3: the tile `sum` is valid in [extent, 6] here and in [4, 6] on another path "
+      "(kernel.cpp:2:3); a tile carried through a branch or a loop keeps its valid shape, fill the rest with "
+      "pl::fillpad(tile, pl::Pad::zero)");
   CHECK(message_of<pl::ShapeError>(loop, two({16, 6}, {4, 6})) == "");
   const Kernel branch = unary([](KernelBuilder& k, const Expr& x, const Expr& y) {
     const Expr t = k.let("t", load(x));
