@@ -120,30 +120,30 @@ TEST_CASE("valid extents of products, moved and sorted tiles") {
 }
 
 TEST_CASE("refusals have one text, compiled and natively") {
-  auto x = support::numbers({12, 8});
-  pl::Array<float> y({12, 8});
+  auto given = support::numbers({12, 8});
+  pl::Array<float> written({12, 8});
   auto reshaped = pl::jit.incore([](Any x, Out y) {
     auto t = pl::load(x, {8, 0}, {8, 8}, {.clamp = true});
     y = pl::store(pl::reshape(t, {4, 16}), y);
   });
   CHECK(contains(
-      refusal(reshaped, x, y),
+      refusal(reshaped, given, written),
       "reshape: the tile is valid up to 4 of 8 along axis 0, and all of it is needed there; fill the "
       "rest with pl::fillpad(tile, pl::Pad::zero)"));
   auto before = pl::jit.incore(
       [](Any x, Out y, Int at) { y = pl::store(pl::load(x, {at, 0}, {4, 8}, {.clamp = true}), y); });
-  CHECK(contains(refusal(before, x, y, -1),
+  CHECK(contains(refusal(before, given, written, -1),
                  "load: offset -1 with extent 4 on axis 0 is not inside the tensor"));
   auto beyond = pl::jit.incore(
       [](Any x, Out y, Int rows) { y = pl::store(pl::load(x, {6, 0}, {10, 8}, {.valid = {rows, 8}}), y); });
-  CHECK(
-      contains(refusal(beyond, x, y, 7), "load: offset 6 with extent 7 on axis 0 is not inside the tensor"));
+  CHECK(contains(refusal(beyond, given, written, 7),
+                 "load: offset 6 with extent 7 on axis 0 is not inside the tensor"));
   auto ranks = pl::jit.incore([](Any x, Out y) { y = pl::store(pl::set_valid(pl::load(x), {3}), y); });
-  CHECK(contains(refusal(ranks, x, y),
+  CHECK(contains(refusal(ranks, given, written),
                  "set_valid: 1 valid extents for a tile of rank 2; give one for each axis"));
   auto element = pl::jit.incore([](Any x, Out y, Int row) {
     auto t = pl::set_valid(pl::load(x), {3, 8});
     y = pl::store(pl::full<float>({1, 1}, pl::read(t, {row, 0})), y);
   });
-  CHECK(contains(refusal(element, x, y, 3), "read: axis 0: index 3 is not inside [0, 3)"));
+  CHECK(contains(refusal(element, given, written, 3), "read: axis 0: index 3 is not inside [0, 3)"));
 }
