@@ -64,7 +64,7 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(Slice, "slice", Structure, 3, Any, Exact, "view of tensor operand 0: offsets list, shape list")         \
   X(Index, "index", Structure, 2, Any, Exact, "view x[i] of tensor operand 0 that drops the leading dim")   \
   X(Full, "full", Create, 2, Any, Exact, "tile of shape operand 0 (list), every element operand 1")         \
-  X(Load, "load", Move, -1, Any, Exact,                                                                     \
+  X(Load, "load", Move, 3, Any, Exact,                                                                      \
     "tile = tensor operand 0 [offsets list : + shape list]; both lists empty: all of it; captured only: "   \
     "a list of valid extents behind them")                                                                  \
   X(Store, "store", Move, 3, Any, Exact,                                                                    \
@@ -215,9 +215,9 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
     "tile operand 0 with the element at offsets operand 1 (list) = scalar operand 2")                       \
   X(Valid, "valid", Structure, 2, Any, Exact,                                                               \
     "captured only: valid extent of tile operand 0 along axis operand 1, int64")                            \
-  X(SetValid, "set_valid", Structure, 2, Any, Exact,                                                        \
+  X(SetValid, "set_valid", Move, 2, Any, Exact,                                                             \
     "captured only: tile operand 0, of which only the cells inside operand 1 (list) stay valid")            \
-  X(Fillpad, "fillpad", Structure, 1, Any, Exact,                                                           \
+  X(Fillpad, "fillpad", Move, 1, Any, Exact,                                                                \
     "captured only: tile operand 0 with the cells outside its valid shape = attributes.fill, all valid")
 
 enum class Op : std::uint8_t {

@@ -68,7 +68,8 @@ class Structure {
     if (e.location.line != 0) at_ = e.location;
     const Operation& row = operation(e.op);
     const std::string name = "'" + std::string(row.name) + "'";
-    if (row.arity >= 0 && e.operands.size() != static_cast<std::size_t>(row.arity))
+    const bool has_valid_extents = e.op == Op::Load && !kernel_.specialised && e.operands.size() == 4;
+    if (row.arity >= 0 && e.operands.size() != static_cast<std::size_t>(row.arity) && !has_valid_extents)
       fail(name + " with " + std::to_string(e.operands.size()) + " operands, it takes " +
            std::to_string(row.arity));
     if (e.location.line != 0 && e.location.file >= kernel_.files.size()) fail("a place in an unknown file");
@@ -83,8 +84,6 @@ class Structure {
         break;
       case Op::Full: check_list(e.operands[0]); break;
       case Op::Load:
-        if (e.operands.size() < 3 || e.operands.size() > (kernel_.specialised ? 3U : 4U))
-          fail("'load' with " + std::to_string(e.operands.size()) + " operands, it takes 3");
         if (kernel_.specialised && e.attributes.clamp) fail("a load that is still to be cut");
         for (std::size_t i = 1; i < e.operands.size(); ++i) check_list(e.operands[i]);
         break;

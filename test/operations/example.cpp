@@ -166,6 +166,8 @@ Example example_of(Op op, DType dtype) {
     case Group::Move:
       if (op == Op::Load) return {op, dtype, {tensor(dtype, matrix), list({1, 2}), list({2, 3})}, {}};
       if (op == Op::Store) return {op, dtype, {tile(dtype, matrix), list({0, 0})}, {}};
+      if (op == Op::SetValid || op == Op::Fillpad)
+        return {op, dtype, {tile(dtype, matrix), list({2, 3})}, {}};
       return {op, dtype, {tile(dtype, matrix), list({1, 2})}, {}};
     case Group::Elementwise:
     case Group::Compare:
@@ -226,6 +228,10 @@ Value reference_result(const Example& example) {
       if (example.op == Op::Load)
         return reference::load(view(example.operands[0].value), example.operands[1].list,
                                example.operands[2].list, {});
+      if (example.op == Op::SetValid || example.op == Op::Fillpad) {
+        const Value part = reference::set_valid(example.operands[0].value, example.operands[1].list, {});
+        return example.op == Op::SetValid ? part : reference::fillpad(part, Fill::Max, {});
+      }
       Value written(example.dtype, example.operands[0].value.shape);
       reference::store(example.operands[0].value, example.operands[1].list, view(written), {});
       return written;
@@ -269,6 +275,9 @@ Kernel kernel_of(const Example& example) {
     value = k.let("t", operands[0]);
     operands[0] = value;
     k.assign(value, tile_call(row.op, operands, example.attributes));
+  } else if (row.op == Op::SetValid || row.op == Op::Fillpad) {
+    value = set_valid(operands[0], items(example.operands[1].list));
+    if (row.op == Op::Fillpad) value = fillpad(value, Fill::Max);
   } else if (row.op == Op::Load) {
     value = load(operands[0], items(example.operands[1].list), items(example.operands[2].list));
   } else if (row.group == Group::Create) {
