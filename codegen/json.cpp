@@ -375,7 +375,8 @@ class Reader {
         result.operands.push_back(expression(item, place));
       });
     const int arity = operation(*op).arity;
-    if (arity >= 0 && result.operands.size() != static_cast<std::size_t>(arity))
+    const bool has_valid_extents = *op == Op::Load && result.operands.size() == 4;
+    if (arity >= 0 && result.operands.size() != static_cast<std::size_t>(arity) && !has_valid_extents)
       refuse(where, name + " takes " + std::to_string(arity) + " operands, not " +
                         std::to_string(result.operands.size()));
     object.finish();
