@@ -61,7 +61,7 @@ codegen::Expr Walker::expression_unfolded(const clang::Expr* expression) {
   refuse(expression,
          std::string("this C++ expression (clang: ") + expression->getStmtClassName() +
              ") is not part of the kernel language",
-         "see the language reference, section 4; move what does not depend on tiles out of the kernel");
+         "see runtime/language.md; move what does not depend on tiles out of the kernel");
 }
 
 std::optional<codegen::Expr> Walker::fold(const clang::Expr* expression) {

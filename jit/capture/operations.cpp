@@ -1,4 +1,5 @@
 // jit/capture/operations.cpp -- calls into namespace pl: operations, operators, members, load and store.
+#include "codegen/message.hpp"
 #include "codegen/operation.hpp"
 
 #include "jit/capture/walker.hpp"
@@ -78,6 +79,14 @@ codegen::DType common_dtype(codegen::DType a, codegen::DType b) {
   return codegen::is_signed_integer(a) ? b : a;  // of two as wide the unsigned one
 }
 
+/// What specialise and a native run say of offsets and a shape that the tensor's rank does not fit; "" where it does.
+std::string wrong_rank(std::string_view operation, const codegen::Expr& tensor, const codegen::Expr& offsets,
+                       const codegen::Expr& shape) {
+  const std::size_t rank = tensor.type.shape.size();
+  if (tensor.type.any_shape || (offsets.operands.size() == rank && shape.operands.size() == rank)) return "";
+  return codegen::message::region_rank(operation, rank, offsets.operands.size(), shape.operands.size());
+}
+
 }  // namespace
 
 codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::FunctionDecl* function) {
@@ -150,7 +159,7 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
   refuse(
       call,
       "'" + function->getQualifiedNameAsString() + "' cannot stand in an in-core kernel, or is not built yet",
-      "see the operations of the language reference, section 5");
+      "see the operation reference, runtime/operations.md");
 }
 
 codegen::Expr Walker::operation(Op op, const clang::Expr* where,
@@ -218,6 +227,8 @@ codegen::Expr Walker::load(const clang::CallExpr* call) {
   if (call->getNumArgs() > 2 && meaning_of(call->getArg(1)->getType(), context_).kind == Kind::Index) {
     offsets = index_list(call->getArg(1));
     shape = index_list(call->getArg(2));
+    if (const std::string what = wrong_rank("load", tensor, offsets, shape); !what.empty())
+      refuse(call->getArg(1), what, "");
     check_region(call->getArg(1), tensor, offsets);
     check_region(call->getArg(2), tensor, shape);
   }
@@ -345,7 +356,7 @@ codegen::Expr Walker::pl_operator(const clang::CXXOperatorCallExpr* call) {
   const std::optional<Op> op = op_of(kind, arguments.size() == 1);
   if (!op)
     refuse(call, std::string("the operator '") + clang::getOperatorSpelling(kind) + "' on these operands",
-           "see the operations of the language reference, section 5");
+           "see the operation reference, runtime/operations.md");
   if (is_compound(kind)) {
     std::vector<Expr> values;
     values.push_back(expression(arguments[1]));
@@ -396,6 +407,8 @@ codegen::Expr Walker::pl_member(const clang::CXXMemberCallExpr* call) {
       Expr tensor = expression(object);
       Expr offsets = index_list(call->getArg(0));
       Expr shape = index_list(call->getArg(1));
+      if (const std::string what = wrong_rank("slice", tensor, offsets, shape); !what.empty())
+        refuse(call->getArg(0), what, "");
       check_region(call->getArg(0), tensor, offsets);
       check_region(call->getArg(1), tensor, shape);
       return make(Op::Slice, type_of(call->getType(), where),

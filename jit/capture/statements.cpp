@@ -89,7 +89,7 @@ void Walker::statement(const clang::Stmt* stmt) {
   refuse(stmt->getBeginLoc(),
          std::string("this statement (clang: ") + stmt->getStmtClassName() +
              ") is not part of the kernel language",
-         "see the language reference, section 4");
+         "see runtime/language.md");
 }
 
 void Walker::declaration(const clang::Decl* decl) {
@@ -102,7 +102,7 @@ void Walker::declaration(const clang::Decl* decl) {
   const auto* variable = llvm::dyn_cast<clang::VarDecl>(decl);
   if (variable == nullptr)
     refuse(decl->getLocation(), "this declaration is not part of the kernel language",
-           "see the language reference, section 4");
+           "see runtime/language.md");
   local_variable(variable);
 }
 

@@ -80,7 +80,7 @@ codegen::Expr Walker::tile_call(Op op, const clang::CallExpr* call) {
     default: break;
   }
   refuse(call, "'pl::" + std::string(codegen::operation(op).name) + "' is not built yet",
-         "see the operations of the language reference, section 5");
+         "see the operation reference, runtime/operations.md");
 }
 
 /// A product has the dtype of its sums; another one that is asked for is a cast behind it.

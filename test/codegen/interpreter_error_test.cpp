@@ -100,3 +100,12 @@ TEST_CASE("arguments that do not fit the parameters are refused with both") {
   CHECK_CONTAINS(call_with({view_of(good), view_of(good)}), "'s' must be a scalar");
   CHECK_CONTAINS(call_with({view_of(good), Value::scalar(3.0f)}), "'s' is float and must be int32");
 }
+
+TEST_CASE("a tile given for a scalar argument is refused") {
+  KernelBuilder k("scalar");
+  k.print(k.scalar("s", DType::Float32));
+  const Kernel kernel = k.take();
+  const std::vector<Argument> arguments{Value(DType::Float32, {2})};
+  CHECK_CONTAINS(message_of<pl::UserError>([&] { interpret(kernel, arguments, {}); }),
+                 "argument 's' must be a scalar, not a tile");
+}

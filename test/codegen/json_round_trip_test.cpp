@@ -121,7 +121,7 @@ TEST_CASE("a newer format version is refused, naming both versions") {
 
 TEST_CASE("text that is no kernel is refused with the place and the reason") {
   const std::string good = to_json(everything());
-  CHECK(refusal("").find("not valid JSON") != std::string::npos);
+  CHECK(refusal("").find("this text is no Trilith kernel: it is not valid JSON") != std::string::npos);
   CHECK(refusal("[]").find("trilith_ir") != std::string::npos);
   CHECK(refusal("{\"trilith_ir\":1}").find("'name' is missing") != std::string::npos);
   CHECK(refusal(replaced(good, "\"op\":\"index\"", "\"op\":\"indexx\"")).find("unknown operation 'indexx'") !=
@@ -138,6 +138,23 @@ TEST_CASE("text that is no kernel is refused with the place and the reason") {
         std::string::npos);
   CHECK(refusal(replaced(good, "\"dtype\":\"double\"", "\"dtype\":\"dubble\""))
             .find("unknown dtype 'dubble'") != std::string::npos);
+}
+
+TEST_CASE("a member of the wrong kind is refused with what was expected") {
+  const std::string good = to_json(everything());
+  const auto says = [&](const std::string& from, const std::string& to, const std::string& words) {
+    const std::string message = refusal(replaced(good, from, to));
+    CHECK_MESSAGE(message.find(words) != std::string::npos, from, " -> ", to, ": ", message);
+  };
+  says("\"type\":{", "\"type\":3,\"x\":{", "expected an object");
+  says("\"name\":\"", "\"name\":3,\"x\":\"", "expected a string");
+  says("\"literal\":true", "\"literal\":1", "expected true or false");
+  says("\"kind\":\"", "\"kind\":\"x", "unknown word 'x");
+  says("\"closure_size\":", "\"closure_size\":\"a\",\"x\":", "expected an integer from 0 to ");
+  says("\"variables\":[", "\"variables\":3,\"x\":[", "expected a list");
+  says("\"files\":[", "\"files\":[3,", "expected strings");
+  says("\"at\":[0,1,3]", "\"at\":[0,1]", "expected [file, line, column]");
+  says("\"bits\":\"0x", "\"bits\":\"1", "expected 0x");
 }
 
 TEST_CASE("damaged text never crashes the reader") {

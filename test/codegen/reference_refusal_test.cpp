@@ -86,5 +86,5 @@ TEST_CASE("shapes beyond reason are refused before memory is asked for") {
   CHECK_CONTAINS(full_error({-2}), "negative extent");
   CHECK_CONTAINS(full_error(Shape(9, 1)), "rank 9 is above 8");
   CHECK_CONTAINS(message_of<pl::ShapeError>([] { (void)reference::full({2}, Value(DType::Float32, {3})); }),
-                 "must be a scalar");
+                 "full: the element must be a scalar, not a tile of shape [3]");
 }

@@ -173,3 +173,45 @@ TEST_CASE("what does not fit is refused with what was given, what was expected a
               DType::Float32),
       "random: extent of the result, axis 0 is -2 and must be 0 or more");
 }
+
+TEST_CASE("what index and layout operations refuse: block tables, lengths, sources, no tile at all") {
+  Value pages(DType::Float32, {4, 2, 3});
+  const TensorView view{DType::Float32, pages.bytes.data(), {4, 2, 3}, {6, 3, 1}};
+  const auto paged = [&](const Value& table, const Value& lengths) {
+    return refused(Op::PagedGather, {view, Shape{}, Shape{}, table, lengths, Value::scalar(std::int64_t{2}),
+                                     Value::scalar(std::int64_t{0})});
+  };
+  const Value table = tile<std::int32_t>({2, 2}, {0, 1, 2, 3});
+  CHECK(paged(table, tile<std::int32_t>({2, 1}, {1, 1}))
+            .find("needs lengths of rank 1 or one scalar, not lengths of shape [2, 1]") != std::string::npos);
+  CHECK(paged(tile<std::int32_t>({}, {0}), row<std::int32_t>({1}))
+            .find("the block table has rank 0 and must have an axis of entries") != std::string::npos);
+  CHECK(refused(Op::Scatter, {two_by_three(), tile<std::int32_t>({2, 1}, {0, 1}), row<std::int32_t>({1})},
+                along(-1))
+            .find("must have one shape") != std::string::npos);
+  CHECK(refused(Op::Concat, {}, along(0)).find("there is no tile; give at least one") != std::string::npos);
+  CHECK(refused(Op::GatherRow, {tile<float>({}, {1.0f}), row<std::int32_t>({0})})
+            .find("gather_row: a tile of rank 0 has no rows") != std::string::npos);
+  CHECK(refused(Op::ColArgmax, {row<float>({1, 2})})
+            .find("col_argmax: needs a tile of rank 2 or more, not shape [2]") != std::string::npos);
+  CHECK(refused(Op::Pad, {row<float>({1, 2}), Shape{1}, Shape{1}, row<float>({1})})
+            .find("operand 3 must be a scalar, not a tile of shape [1]") != std::string::npos);
+  CHECK(refused(Op::Write, {row<float>({1, 2}), Shape{1}, row<float>({1})})
+            .find("the element must be a scalar, not a tile of shape [1]") != std::string::npos);
+  CHECK(refused(Op::Arange, {Shape{3}, Value::scalar(true), Value::scalar(true)}, {}, DType::Bool)
+            .find("arange: there is no such tile of bool") != std::string::npos);
+}
+
+TEST_CASE("a reduction over an axis of a scalar, and the valid extents of one, are refused") {
+  Attributes attributes;
+  const Value scalar = Value::scalar(1.0f);
+  CHECK(message_of<pl::ShapeError>([&] {
+          (void)reference::apply(Op::Sum, std::span(&scalar, 1), attributes, DType::Float32, place);
+        }).find("sum needs a tile, not a scalar") != std::string::npos);
+  CHECK(message_of<pl::ShapeError>([&] {
+          (void)reference::fillpad(scalar, Fill::Zero, place);
+        }).find("fillpad: a scalar has no shape") != std::string::npos);
+  CHECK(message_of<pl::ShapeError>([&] {
+          (void)reference::set_valid(scalar, {1}, place);
+        }).find("set_valid: a scalar has no shape") != std::string::npos);
+}

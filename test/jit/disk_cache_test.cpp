@@ -265,6 +265,9 @@ TEST_CASE("a cache folder that others may write is refused") {
     jit::Engine engine(config);
     CHECK_THROWS_WITH_AS(get_adder(engine, 1), doctest::Contains("may be written by others"),
                          pl::ConfigError);
+    CHECK_THROWS_WITH_AS(get_adder(engine, 1),
+                         doctest::Contains(", who could place code there that this process would run"),
+                         pl::ConfigError);
   }
 }
 

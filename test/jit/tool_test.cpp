@@ -112,4 +112,27 @@ TEST_CASE("trilith emit shows the C++ and the IR of a kernel, and names what is 
   CHECK(contains(run_tool("emit " + source + ":twice --arg x=flot[8]" + flags).output, "not \"flot\""));
   CHECK(contains(run_tool("emit " + source + ":twice --arg z=float[8]" + shapes + flags).output,
                  "has no parameter \"z\"; its parameters are: x y"));
+  const auto twice = [&](const std::string& argument) {
+    return run_tool("emit " + source + ":twice --arg y=float[8,8] --arg " + argument + flags).output;
+  };
+  CHECK(contains(twice("x=float[8"), "expected a shape in brackets: float[8,8]"));
+  CHECK(contains(twice("x=float[8,-1]"), "expected extents such as [8,8] or [8,N]"));
+  CHECK(contains(twice("float[8,8]"), "expected NAME=TYPE, such as x=float[8,8]"));
+  CHECK(contains(run_tool("emit " + source + flags).output,
+                 "expected FILE:KERNEL, such as kernel.cpp:scale_by_rank"));
+}
+
+TEST_CASE("trilith emit of a source that cannot be captured shows the refusal and says so") {
+  const TemporaryFolder folder;
+  const std::string source = folder / "kernel.cpp";
+  REQUIRE(jit::publish_file(
+      source,
+      "#include <pl/pl.hpp>\n"
+      "auto wrong = pl::jit.incore([](pl::Tensor<float> x, pl::Out<pl::Tensor<float>> y) {\n"
+      "  throw 1;\n});\n"));
+  const Ended ended = run_tool("emit " + source +
+                               ":wrong -- -std=c++20 -I" TRILITH_SOURCE_DIR "/runtime -I" TRILITH_SOURCE_DIR);
+  CHECK(ended.status == 1);
+  CHECK(contains(ended.output, "throw in a kernel"));
+  CHECK(contains(ended.output, "cannot be captured"));
 }

@@ -27,7 +27,9 @@ TEST_CASE("an in-core kernel called from the host orchestrator is a LevelError t
   Data data;
   auto host = pl::jit.host([](Rows x, pl::Out<Rows> y) { copy_row(x[0], y[0]); });
   const std::string message = message_of<pl::LevelError>([&] { host(data.x, data.y, two_devices); });
-  CHECK(contains(message, "dispatch the pl::jit wrapper"));
+  CHECK(contains(
+      message,
+      " was called in a host orchestrator; a kernel runs on a device: dispatch the pl::jit wrapper"));
   CHECK(contains(message, "host → device → core"));
   CHECK(contains(message, "levels_test.cpp:"));
 }
@@ -43,7 +45,9 @@ TEST_CASE("a dispatch without a device is a LevelError") {
 TEST_CASE("pld::rank on the host is a LevelError") {
   Data data;
   auto host = pl::jit.host([](Rows, pl::Out<Rows>) { (void)pld::rank(); });
-  CHECK(contains(message_of<pl::LevelError>([&] { host(data.x, data.y, two_devices); }), "pld::rank()"));
+  CHECK(contains(
+      message_of<pl::LevelError>([&] { host(data.x, data.y, two_devices); }),
+      "pld::rank() was called in a host orchestrator, which has no rank; it loops over all of them"));
 }
 
 TEST_CASE("pld::world_size is the host's alone") {
@@ -64,16 +68,23 @@ TEST_CASE("entries do not nest, on a device or in a kernel") {
   Data data;
   const Eager eager;
   auto outer = pl::jit([](auto x, auto y) { device_orch(x, y); });
-  CHECK(contains(message_of<pl::LevelError>([&] { outer(data.x[0], data.y[0]); }), "do not nest"));
+  CHECK(contains(message_of<pl::LevelError>([&] { outer(data.x[0], data.y[0]); }),
+                 " was called on a device; entries do not nest"));
   auto kernel = pl::jit.incore([](Row x, pl::Out<Row> y) { device_orch(x, y); });
-  CHECK(contains(message_of<pl::LevelError>([&] { kernel(data.x[0], data.y[0]); }), "do not nest"));
+  CHECK(contains(message_of<pl::LevelError>([&] { kernel(data.x[0], data.y[0]); }),
+                 ", in an in-core kernel; entries do not nest"));
 }
 
 TEST_CASE("host orchestrators do not nest") {
   Data data;
   auto inner = pl::jit.host([](Rows, pl::Out<Rows>) {});
   auto host = pl::jit.host([&](Rows x, pl::Out<Rows> y) { inner(x, y); });
-  CHECK(contains(message_of<pl::LevelError>([&] { host(data.x, data.y, two_devices); }), "do not nest"));
+  CHECK(contains(message_of<pl::LevelError>([&] { host(data.x, data.y, two_devices); }),
+                 "a host orchestrator was called in a host orchestrator; they do not nest"));
+  auto device = pl::jit([&](auto x, auto y) { inner(x, y); });
+  const Eager eager;
+  CHECK(contains(message_of<pl::LevelError>([&] { device(data.x.view(), data.y.view()); }),
+                 "a host orchestrator was called on a device; call it from ordinary C++"));
 }
 
 TEST_CASE("tile operations at host and device level are LevelErrors") {

@@ -220,3 +220,82 @@ TEST_CASE("values that may be missing, and conditions that are tiles") {
         "kernel.cpp:3:3: a condition must be one bool, and this is the tile bool[8]; choose element by "
         "element with pl::where(condition, a, b)");
 }
+
+TEST_CASE("questions that a scalar has no answer to, and an axis that only the run knows") {
+  const auto asked = [](const Expr& question) {
+    return unary([&](KernelBuilder& k, const Expr& x, const Expr& y) {
+      k.print(question);
+      k.store(load(x), {}, y);
+    });
+  };
+  CHECK(message_of<pl::ShapeError>(asked(build::rank(integer(3))), two({8}, {8}))
+            .find("rank: a scalar has no shape") != std::string::npos);
+  KernelBuilder k("axis");
+  const Expr x = k.tensor("x", Access::In, DType::Float32), n = k.scalar("n", DType::Int64);
+  Expr extent = dim(x, 0);
+  extent.operands[1] = n;
+  k.print(extent);
+  CHECK(message_of<pl::ShapeError>(k.take(), signature({floats({8}), scalar_argument(DType::Int64)}))
+            .find("dim: the axis must be a constant; loop over axes with pl::unroll") != std::string::npos);
+  KernelBuilder element("element");
+  const Expr s = element.scalar("s", DType::Float32);
+  element.print(element.let("e", read(s, {})));
+  CHECK(message_of<pl::ShapeError>(element.take(), signature({scalar_argument(DType::Float32)}))
+            .find("read: a scalar has no elements") != std::string::npos);
+}
+
+TEST_CASE("the sides of a conditional that differ in shape or dtype") {
+  KernelBuilder k("sides");
+  const Expr x = k.tensor("x", Access::In, DType::Float32), z = k.tensor("z", Access::In, DType::Float32);
+  const Expr y = k.tensor("y", Access::Out, DType::Float32), c = k.scalar("c", DType::Bool);
+  Expr tiles = call(Op::Where, {c, load(x), load(z)});
+  tiles.op = Op::Conditional;
+  k.store(tiles, {0}, y);
+  CHECK(message_of<pl::ShapeError>(
+            k.take(), signature({floats({8}), floats({4}), floats({8}), scalar_argument(DType::Bool)}))
+            .find("; both must have one shape and dtype") != std::string::npos);
+  KernelBuilder numbers("numbers");
+  const Expr condition = numbers.scalar("c", DType::Bool);
+  Expr scalars =
+      call(Op::Where, {condition, numbers.scalar("i", DType::Int32), numbers.scalar("f", DType::Float32)});
+  scalars.op = Op::Conditional;
+  numbers.print(scalars);
+  CHECK(message_of<pl::DtypeError>(numbers.take(),
+                                   signature({scalar_argument(DType::Bool), scalar_argument(DType::Int32),
+                                              scalar_argument(DType::Float32)}))
+            .find("conditional: one side is ") != std::string::npos);
+}
+
+TEST_CASE("a tensor that has no value yet, or that only the run could tell") {
+  KernelBuilder k("late");
+  const Expr y = k.tensor("y", Access::Out, DType::Float32), x = k.tensor("x", Access::In, DType::Float32);
+  const Expr c = k.scalar("c", DType::Bool);
+  const Expr view = k.local("view", x.type);
+  k.if_(c, [&] { k.assign(view, x); });
+  k.store(load(view), {}, y);
+  CHECK(
+      message_of<pl::UserError>(k.take(), signature({floats({8}), floats({8}), scalar_argument(DType::Bool)}))
+          .find("the tensor `view` is used before it has a value; give it one on every path") !=
+      std::string::npos);
+  KernelBuilder choice("choice");
+  const Expr a = choice.tensor("a", Access::In, DType::Float32),
+             b = choice.tensor("b", Access::In, DType::Float32);
+  const Expr z = choice.tensor("z", Access::Out, DType::Float32), n = choice.scalar("n", DType::Bool);
+  Expr either = a;
+  either.op = Op::Conditional;
+  either.operands = {n, a, b};
+  choice.store(load(either), {}, z);
+  CHECK(message_of<pl::UserError>(
+            choice.take(), signature({floats({8}), floats({8}), floats({8}), scalar_argument(DType::Bool)}))
+            .find("which tensor is meant is known only when the kernel runs") != std::string::npos);
+}
+
+TEST_CASE("an offset that is no integer is refused") {
+  KernelBuilder k("offset");
+  const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::Out, DType::Float32);
+  const Expr at = k.scalar("at", DType::Float32);
+  k.store(load(x, {at}, {4}), {0}, y);
+  CHECK(message_of<pl::DtypeError>(k.take(),
+                                   signature({floats({8}), floats({8}), scalar_argument(DType::Float32)}))
+            .find("an offset, extent or bound must be an integer, not float") != std::string::npos);
+}

@@ -47,7 +47,7 @@ void captures() {
   Pair pair{1, 2};
   auto a = pl::jit.incore([&n](Matrix x, Output y) { y = pl::store(pl::load(x) * n, y); });  // refused: captures 'n' by reference
   auto b = pl::jit.incore([&](Matrix x, Output y) { y = pl::store(pl::load(x) * n, y); });  // refused: captures 'n' by reference
-  auto c = pl::jit.incore([p](Matrix x, Output y) { (void)p; y = pl::store(pl::load(x), y); });  // refused: captures 'p' of type 'int *'
+  auto c = pl::jit.incore([p](Matrix x, Output y) { (void)p; y = pl::store(pl::load(x), y); });  // refused: the kernel captures 'p' of type 'int *'
   auto d = pl::jit.incore([text](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'text'
   auto e = pl::jit.incore([literal](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'literal'
   auto f = pl::jit.incore([list](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'list'
@@ -58,8 +58,8 @@ void captures() {
 struct Model {
   int size = 4;
   void run() {
-    auto a = pl::jit.incore([this](Matrix x, Output y) { y = pl::store(pl::load(x) * size, y); });  // refused: captures 'this'
-    auto b = pl::jit.incore([=](Matrix x, Output y) { y = pl::store(pl::load(x) * size, y); });  // refused: captures 'this'
+    auto a = pl::jit.incore([this](Matrix x, Output y) { y = pl::store(pl::load(x) * size, y); });  // refused: the kernel captures 'this'
+    auto b = pl::jit.incore([=](Matrix x, Output y) { y = pl::store(pl::load(x) * size, y); });  // refused: the kernel captures 'this'
   }
 };
 
@@ -70,7 +70,7 @@ void bodies(Matrix x, Output y) {
   pl::Array<float> array({8, 4});
   pl::at(pl::Level::core_group, [&] { n = 4; y = pl::store(pl::load(x), y); });  // refused: an assignment to the captured value 'n'
   pl::at(pl::Level::core_group, [&] { ++n; y = pl::store(pl::load(x), y); });  // refused: an assignment to the captured value 'n'
-  pl::at(pl::Level::core_group, [&] { y = pl::store(pl::load(x) * static_cast<int>(list.size()), y); });  // refused: names 'list' of type
+  pl::at(pl::Level::core_group, [&] { y = pl::store(pl::load(x) * static_cast<int>(list.size()), y); });  // refused: the body of pl::at names 'list' of type
   pl::at(pl::Level::core_group, [&] { y = pl::store(pl::load(array.view()), y); });  // refused: names 'array' of type
   pl::at(pl::Level::core_group, [&, k = [n] { return n; }] { y = pl::store(pl::load(x) * k(), y); });  // refused: names the lambda 'k', which captures values
 }
@@ -240,7 +240,10 @@ auto address = pl::jit.incore([](Matrix x, Output y) {
   y = pl::store(pl::load(x) * *p, y);
 });
 auto wrong_rank = pl::jit.incore([](Matrix x, Output y) {
-  y = pl::store(pl::load(x, {0}, {8}), {0, 0}, y);  // refused: 1 entries for a tensor of rank 2
+  y = pl::store(pl::load(x, {0}, {8}), {0, 0}, y);  // refused: load: the tensor has rank 2, but 1 offsets and a shape of rank 1 are given; give one of each for every axis
+});
+auto wrong_slice = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x.slice({0, 0}, {8})), {0, 0}, y);  // refused: slice: the tensor has rank 2, but 2 offsets and a shape of rank 1 are given; give one of each for every axis
 });
 auto wrong_axis = pl::jit.incore([](Matrix x, Output y) {
   y = pl::store(pl::load(x, {0, 0}, {8, x.dim(2)}), {0, 0}, y);  // refused: axis 2 of a tensor of rank 2
@@ -321,6 +324,9 @@ auto returned_reference = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> 
 });
 
 // What C++ takes and the language does not.
+struct Callable {
+  int get() const;
+};
 struct Unseen {
   Unseen operator+(const Unseen&) const;
 };
@@ -356,4 +362,186 @@ auto run_time_clamp = pl::jit.incore([](Matrix x, Output y, pl::Scalar<bool> cut
 });
 auto valid_of_wrong_rank = pl::jit.incore([](Matrix x, Output y) {
   y = pl::store(pl::load(x, {0, 0}, {8, 4}, {.valid = {3}}), y);  // refused: 1 entries for a tensor of rank 2
+});
+
+// Statements, once more.
+auto without_braces = pl::jit.incore([](Matrix x, Output y, int n) {
+  auto t = pl::load(x);
+  switch (n)  // refused: a switch without braces
+  case 1: t = t * 2.0f;
+  y = pl::store(t, y);
+});
+auto before_the_case = pl::jit.incore([](Matrix x, Output y, int n) {
+  auto t = pl::load(x);
+  switch (n) {
+    int k;  // refused: a declaration in front of the first case
+    case 1: k = 2; t = t * static_cast<float>(k);
+  }
+  y = pl::store(t, y);
+});
+auto inner_label = pl::jit.incore([](Matrix x, Output y, int n) {
+  auto t = pl::load(x);
+  switch (n) {
+    case 1:
+      if (n > 0) {  // refused: a case label inside another statement
+        case 2: t = t * 2.0f;
+      }
+  }
+  y = pl::store(t, y);
+});
+auto returns_either = pl::jit.incore([](Matrix x, Output y, Output z, int n) {
+  y = pl::store(pl::load(x), y);
+  if (n > 1) return z;
+  return y;  // refused: a kernel that returns different parameters
+});
+auto returns_view = pl::jit.incore([](Matrix x, pl::Out<pl::Tensor<float>> y) {
+  y = pl::store(pl::load(x), y);
+  return y.slice({0, 0}, {8, 4});  // refused: a kernel that returns a view
+});
+auto no_value = pl::jit.incore([](Matrix x, Output y) {
+  pl::Tensor<float> view;  // refused: the tensor 'view' without a value
+  y = pl::store(pl::load(x), y);
+});
+auto empty_tile = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) + pl::Tile<float>(), y);  // refused: a 'pl::Tile<float>' without a value
+});
+auto made_inside = pl::jit.incore([](Matrix x, Output y) {
+  pl::jit.incore([](Matrix a, Output b) { b = pl::store(pl::load(a), b); });  // refused: pl::jit.incore inside a kernel
+  y = pl::store(pl::load(x), y);
+});
+auto kernel_argument = pl::jit.incore([](Matrix x, Output y) {
+  auto call = [&](const auto& kernel) { kernel(x, y); };
+  call(other);  // refused: a kernel as an argument inside a kernel
+});
+auto kernel_value = pl::jit.incore([](Matrix x, Output y) {
+  auto copy = other;  // refused: is no type of the kernel language
+  copy(x, y);
+});
+int variadic(int n, ...) { return n; }
+auto variadic_call = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * static_cast<float>(variadic(1, 2)), y);  // refused: a call of 'variadic', which has C variadic arguments
+});
+auto chosen_lambda = pl::jit.incore([](Matrix x, Output y, int n) {
+  auto twice = [](int v) { return 2 * v; };
+  decltype(twice) all[2] = {twice, twice};
+  y = pl::store(pl::load(x) * static_cast<float>(all[n](3)), y);  // refused: a lambda that comes out of an expression
+});
+auto tile_element = pl::jit.incore([](pl::Tensor<float> x, pl::Out<pl::Tensor<float>> y) {
+  y = pl::store(pl::load(x, {}, {}), y);  // refused: empty offsets or shape for a tensor of any rank
+});
+auto run_time_stage = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  for (auto i : pl::pipeline(8, {.stage = n})) y = pl::store(pl::load(x) * static_cast<float>(i), y);  // refused: pipeline options that are no constant
+});
+auto run_time_mode = pl::jit.incore([](Matrix x, pl::Out<pl::Tensor<int, 8, 4>> y, pl::Scalar<int> n) {
+  y = pl::store(pl::cast<int>(pl::load(x), {.mode = static_cast<pl::CastMode>(n.value())}), y);  // refused: a cast mode that is no constant
+});
+auto mixed_scalars = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n, pl::Scalar<std::int64_t> wide) {
+  y = pl::store(pl::load(x) * pl::cast<float>(n + wide.value()), y);  // refused: beside a scalar of
+});
+auto run_time_list = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
+  const pl::Index here{0, 0}, there{1, 0};
+  y = pl::store(pl::load(x, n > 1 ? here : there, {1, 4}), {0, 0}, y);  // refused: offsets or a shape that are no list
+});
+auto vector_offsets = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x, pl::Index(std::vector<std::int64_t>(2)), {1, 4}), {0, 0}, y);  // refused: offsets or a shape that are no list
+});
+auto mutable_inside = pl::jit.incore([](Matrix x, Output y) {
+  int n = 2;
+  auto next = [n]() mutable { return ++n; };  // refused: a 'mutable' lambda with captured copies
+  y = pl::store(pl::load(x) * static_cast<float>(next()), y);
+});
+struct Deep {
+  template <int N>
+  static int down(int v) {
+    if constexpr (N == 0)
+      return v;
+    else
+      return down<N - 1>(v) + 1;  // refused: helpers that call each other more than 64 deep
+  }
+};
+auto deep_helpers = pl::jit.incore([](Matrix x, Output y, int n) {
+  y = pl::store(pl::load(x) * static_cast<float>(Deep::down<80>(n)), y);
+});
+auto many_elements = pl::jit.incore([](Matrix x, Output y, int n) {
+  int grid[200][20] = {};
+  grid[n][n] = 3;  // refused: an assignment that chooses from 4000 elements when it runs
+  y = pl::store(pl::load(x) * static_cast<float>(grid[0][0]), y);
+});
+auto swapped = pl::jit.incore([](Matrix x, Output y) {
+  float values[2] = {1, 2};
+  float* first = values;  // refused: the pointer 'first'
+  y = pl::store(pl::load(x), y);
+});
+auto vector_member = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * static_cast<float>(shape.area() + x.view().rank), y);  // refused: virtual function
+});
+auto host_only = pl::jit.incore([](Matrix x, Output y) {
+  auto t = pl::create_tensor<float>({4});  // refused: 'pl::create_tensor' cannot stand in an in-core kernel
+  y = pl::store(pl::load(x), y);
+});
+auto stride_member = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(pl::load(x) * static_cast<float>(x.stride(0)), y);  // refused: the member function 'stride' in a kernel
+});
+auto assigned_parameter = pl::jit.incore([](Matrix x, Output y, int n) {
+  pl::load(x) = pl::load(x) * static_cast<float>(n);  // refused: an assignment to something that is no local variable
+  y = pl::store(pl::load(x), y);
+});
+auto two_pointers = pl::jit.incore([](Matrix x, Output y) {
+  if consteval {  // refused: if consteval in a kernel
+    y = pl::store(pl::load(x), y);
+  }
+  y = pl::store(pl::load(x), y);
+});
+void not_a_lambda() {
+  struct Functor {
+    void operator()(Matrix x, Output y) const { y = pl::store(pl::load(x), y); }
+  };
+  auto k = pl::jit.incore(Functor{});  // refused: pl::jit.incore of a 'Functor'
+}
+void at_of_no_lambda(Matrix x, Output y) {
+  struct Body {
+    void operator()() const {}
+  };
+  pl::at(pl::Level::core_group, Body{});  // refused: pl::at of something that is no lambda
+}
+auto outer_counter(int start) {
+  auto helper = pl::jit.inline_([start](int v) { return v + start; });
+  return pl::jit.incore([&helper](Matrix x, Output y) { y = pl::store(pl::load(x), y); });  // refused: captures 'helper' by reference
+}
+auto array_of_lambdas = pl::jit.incore([](Matrix x, Output y, int n) {
+  auto twice = [](int v) { return 2 * v; };
+  std::array all{twice, twice};
+  auto one = all[n];  // refused: a lambda chosen from an array when the kernel runs
+  y = pl::store(pl::load(x) * static_cast<float>(one(3)), y);
+});
+auto zero_elements = pl::jit.incore([](Matrix x, Output y, int n) {
+  std::array<int, 0> none{};
+  y = pl::store(pl::load(x) * static_cast<float>(none[n]), y);  // refused: an element of an array of 0 elements
+});
+auto full_of_tile = pl::jit.incore([](Matrix x, Output y) {
+  auto t = pl::load(x);
+  y = pl::store(pl::full<float>({8, 4}, t), y);  // refused: pl::full of something that is no scalar
+});
+auto capturing_helper(float by) {
+  return pl::jit.inline_([by](auto t) { return t * by; });
+}
+auto global_helper = capturing_helper(2);
+auto uses_global_helper = pl::jit.incore([](Matrix x, Output y) {
+  y = pl::store(global_helper(pl::load(x)), y);  // refused: the helper 'global_helper', which captures values, named from outside
+});
+auto statement_expression = pl::jit.incore([](Matrix x, Output y) {
+  const int three = ({ int k = 2; k + 1; });  // refused: this C++ expression (clang: StmtExpr) is not part of the kernel language
+  y = pl::store(pl::load(x) * static_cast<float>(three), y);
+});
+auto function_value = pl::jit.incore([](Matrix x, Output y) {
+  (void)unseen;  // refused: 'unseen' is not part of the kernel language
+  y = pl::store(pl::load(x), y);
+});
+auto unseen_member = pl::jit.incore([](Matrix x, Output y) {
+  Callable made;
+  y = pl::store(pl::load(x) * static_cast<float>(made.get()), y);  // refused: a call of the member function 'Callable::get' in a kernel
+});
+auto compound_expression = pl::jit.incore([](Matrix x, Output y) {
+  const int two = ({ Pair pair{1, 2}; pair; }).b;  // refused: is not part of the kernel language
+  y = pl::store(pl::load(x) * static_cast<float>(two), y);
 });
