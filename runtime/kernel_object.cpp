@@ -490,7 +490,7 @@ class KernelDispatch {
   }
 
   std::string argument(std::size_t number, const ViewRef& view) {
-    if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) {
+    if (const CallPlan* plan = captured_plan()) {
       const codegen::Kernel& ir = plan->kernel->ir;
       return ir.variables[static_cast<std::size_t>(ir.parameters[number].variable)].name + " (" +
              describe(view) + ")";

@@ -8,9 +8,8 @@
 #include <cstdlib>
 #include <iostream>
 
-// (1) `row_max` and `row_sum` reduce the last axis to 1; that 1 is then broadcast against the whole row, as
-// NumPy
-//     does it. The maximum is subtracted so that exp cannot overflow.
+// (1) `row_max` and `row_sum` reduce the last axis to 1; that 1 is then broadcast against the whole row, as NumPy does.
+//     The maximum is subtracted so that exp cannot overflow.
 auto softmax = pl::jit.incore([](pl::Tensor<float> x, pl::Out<pl::Tensor<float>> y) {
   auto tile = pl::load(x);
   auto shifted = pl::exp(tile - pl::row_max(tile));

@@ -214,3 +214,24 @@ TEST_CASE("in place: a native run allows what compiled code allows, and no more"
     CHECK(memory(3) == 6.0f);
   }
 }
+
+TEST_CASE(
+    "extents of one name that differ: the arguments are called by their names, natively and at the first "
+    "call") {
+  static constexpr auto N = pl::dynamic("N");
+  const auto copy = pl::jit.incore([](pl::Tensor<float, N> from, pl::Out<pl::Tensor<float, N>> to) {
+    to = pl::store(pl::load(from), to);
+  });
+  const pl::Array<float> from({3});
+  pl::Array<float> to({2});
+  const std::string expected =
+      "the extent \"N\" is 3 in from (float[3]) (axis 0) and 2 in to (float[2]) (axis 0); all uses of one "
+      "name "
+      "must agree";
+  {
+    const support::Eager eager;
+    CHECK(contains(message_of<pl::ShapeError>([&] { copy(from, to); }), expected));
+  }
+  const support::Jit jit;
+  CHECK(contains(message_of<pl::ShapeError>([&] { copy(from, to); }), expected));
+}
