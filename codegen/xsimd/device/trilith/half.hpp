@@ -87,7 +87,8 @@ TRILITH_INLINE Narrow<T, N> load_strided(const T* from, std::int64_t stride) {
 template <NarrowFloat T, int N>
 TRILITH_INLINE Narrow<T, N> load_strided(const T* from, std::int64_t stride, int n, T fill = T(0)) {
   T elements[N];
-  for (int i = 0; i < N; ++i) elements[i] = i < n ? from[i * stride] : fill;
+  for (T& element : elements) element = fill;
+  copy_strided(elements, 1, from, stride, n < N ? n : N);
   return load<T, N>(elements);
 }
 template <class T, int N>
@@ -110,11 +111,16 @@ TRILITH_INLINE void store_streaming(T* to, const Narrow<T, N>& value) {
       value);  // a register of 16-bit elements is half a cache line at most: not worth the way past the caches
 }
 template <class T, int N>
-TRILITH_INLINE void store_strided(T* to, std::int64_t stride, const Narrow<T, N>& value, int n = N) {
+TRILITH_INLINE void store_strided(T* to, std::int64_t stride, const Narrow<T, N>& value) {
   T elements[N];
   store(elements, value);
-  for (int i = 0; i < N; ++i)
-    if (i < n) to[i * stride] = elements[i];
+  for (int i = 0; i < N; ++i) to[i * stride] = elements[i];
+}
+template <class T, int N>
+TRILITH_INLINE void store_strided(T* to, std::int64_t stride, const Narrow<T, N>& value, int n) {
+  T elements[N];
+  store(elements, value);
+  copy_strided<T>(to, stride, elements, 1, n < N ? n : N);
 }
 
 // Operations. EXACT ones give a value of T for values of T; the others are rounded to it. A scalar is computed in
