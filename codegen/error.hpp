@@ -78,6 +78,12 @@ class ConfigError : public UserError {
   using UserError::UserError;
 };
 
+/// The source of an external kernel (`pl::jit.incore_source`) that is missing, does not compile or lacks its entry.
+class SourceError : public UserError {
+ public:
+  using UserError::UserError;
+};
+
 /// A dispatch plan that is wrong: ranks left out, overlapping outputs, a device out of range.
 class PlanError : public UserError {
  public:

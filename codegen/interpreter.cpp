@@ -270,6 +270,14 @@ class Interpreter {
     return placed([&] { return reference::full(shape, element); });
   }
 
+  /// Specialised: what was `x[i]` in the kernel is an offset, and the mistake is still the index's.
+  void check_indices(const Expr& expr, const TensorView& view, const Shape& offsets) const {
+    for (std::size_t axis = 0; axis < offsets.size(); ++axis)
+      if ((expr.attributes.indexed >> axis & 1) != 0 &&
+          (offsets[axis] < 0 || offsets[axis] >= view.extents[axis]))
+        throw pl::ShapeError(message::leading_index(offsets[axis], view.extents[axis]), place());
+  }
+
   Value load(const Expr& expr) {
     const TensorView view = tensor(expr.operands[0]);
     Shape offsets = list(expr.operands[1]);
@@ -278,6 +286,7 @@ class Interpreter {
       offsets.assign(view.extents.size(), 0);
       shape = view.extents;
     }
+    check_indices(expr, view, offsets);
     std::optional<Shape> valid;
     if (expr.operands.size() > 3) valid = list(expr.operands[3]);
     Value result = reference::load(view, offsets, shape, expr.attributes.clamp, valid, place());
@@ -295,6 +304,7 @@ class Interpreter {
     if (offsets.empty()) offsets.assign(view.extents.size(), 0);
     if (kernel_.specialised && !tile.is_scalar)
       while (tile.shape.size() < view.extents.size()) tile.shape.insert(tile.shape.begin(), 1);
+    check_indices(expr, view, offsets);
     reference::store(tile, offsets, view, place(), expr.attributes.atomic);
   }
 

@@ -96,6 +96,7 @@ struct Attributes {
   MemorySpace memory = MemorySpace::Vec;  ///< MoveTo
   Atomic atomic = Atomic::None;           ///< Store
   Fill fill = Fill::Zero;                 ///< Fillpad
+  std::uint32_t indexed = 0;  ///< specialised Load, Store: bit k: the offset on axis k is the index of `x[i]`
   bool operator==(const Attributes&) const = default;
 };
 
@@ -145,6 +146,8 @@ struct Variable {
   Type type;
   VariableKind kind = VariableKind::Local;
   SourceLocation location;
+  std::int64_t multiple = 1;  ///< Extent: every value is a multiple of it
+  bool specialised = false;   ///< captured Extent: `pl::specialised`, its value is part of the key
   bool operator==(const Variable&) const = default;
 };
 

@@ -88,6 +88,7 @@ Json write(const Expr& expression) {
     json["atomic"] = name_in(atomic_names, expression.attributes.atomic);
   if (expression.attributes.fill != Fill::Zero)
     json["fill"] = name_in(fill_names, expression.attributes.fill);
+  if (expression.attributes.indexed != 0) json["indexed"] = expression.attributes.indexed;
   for (const Expr& operand : expression.operands) json["operands"].push_back(write(operand));
   return json;
 }
@@ -146,6 +147,8 @@ Json write(const Variable& variable) {
   json["type"] = write(variable.type);
   json["kind"] = name_in(variable_kind_names, variable.kind);
   json["at"] = write(variable.location);
+  if (variable.multiple != 1) json["multiple"] = variable.multiple;
+  if (variable.specialised) json["specialised"] = true;
   return json;
 }
 
@@ -370,6 +373,7 @@ class Reader {
     result.attributes.memory = object.choice_or("memory", memory_names, MemorySpace::Vec);
     result.attributes.atomic = object.choice_or("atomic", atomic_names, Atomic::None);
     result.attributes.fill = object.choice_or("fill", fill_names, Fill::Zero);
+    result.attributes.indexed = static_cast<std::uint32_t>(small_integer(object, "indexed"));
     if (const Json* operands = object.find("operands"))
       each(*operands, where, [&](const Json& item, const std::string& place) {
         result.operands.push_back(expression(item, place));
@@ -451,6 +455,9 @@ class Reader {
     result.type = type(object.get("type"), object.path("type"));
     result.kind = object.choice<VariableKind>("kind", variable_kind_names);
     result.location = location(object.get("at"), object.path("at"));
+    if (const std::int32_t multiple = small_integer(object, "multiple"); multiple != 0)
+      result.multiple = multiple;
+    result.specialised = object.flag("specialised");
     object.finish();
     return result;
   }

@@ -16,11 +16,16 @@ enum class Layout : std::uint8_t {
   Strided,     ///< every stride is a run-time value (may be 0 or negative for inputs)
 };
 
+/// A run-time extent of `pl::Tensor<T>` that the caller knows to be equal wherever it gives the same number.
+[[nodiscard]] constexpr std::int64_t shared_extent(std::int64_t number) { return -2 - number; }
+[[nodiscard]] constexpr bool is_shared_extent(std::int64_t extent) { return extent <= -2; }
+
 /// One argument of a call, as far as the specialisation depends on it.
 struct ArgumentSignature {
   bool is_tensor = false;
   DType dtype = DType::Float32;
-  std::vector<std::int64_t> extents;  ///< tensors; -1: a run-time extent
+  /// Tensors; -1: a run-time extent of its own; `shared_extent(k)`: run-time, one with all others of number k.
+  std::vector<std::int64_t> extents;
   Layout layout = Layout::Dense;
   bool aligned = false;           ///< data is aligned to 64 bytes (a hint; false is always right)
   std::optional<Constant> value;  ///< pl::Const<T>
@@ -38,6 +43,11 @@ struct Signature {
 /// Which captures a shape, an unroll bound or a `pl::Const` needs as constants (one flag per
 /// Kernel::captures).
 [[nodiscard]] std::vector<bool> captures_to_specialise(const Kernel& captured);
+
+/// A place where constants could change what a specialised kernel means: an extent that is computed from run-time
+/// extents of tensors meets another one there. Were it a constant it could be 1 and broadcast; at run time none does.
+/// Line 0: there is no such place, so constants in the place of `shared_extent`s give the same results.
+[[nodiscard]] SourceLocation computed_extent_in_doubt(const Kernel& specialised);
 
 /// Gives the specialised kernel: types complete, shapes bound, constants folded, "let" form, dead code gone,
 /// verified. Throws pl::ShapeError, pl::DtypeError at the user's line. Extents of `pl::dynamic` stay

@@ -96,7 +96,9 @@ class Engine::State final : public ForkAware, public std::enable_shared_from_thi
   std::shared_ptr<const Code> obtain(const std::string& key, const std::vector<KeyPart>& parts,
                                      const std::function<Source()>& produce);
   std::shared_ptr<const Code> from_disk(const std::string& key);
-  std::shared_ptr<const Code> load(const std::string& key, CacheEntry entry, bool from_disk, bool& rejected);
+  std::shared_ptr<const Code> load(const std::string& key, CacheEntry entry, bool from_disk, bool& rejected,
+                                   bool user_code = false);
+  void check_user_code(const Source& source, const CompilerOutput& output);
   CacheEntry compile(const std::string& key, const std::vector<KeyPart>& parts, const Source& source);
   void publish(const std::string& key, const CacheEntry& entry);
   [[noreturn]] void fail_compile(const std::string& key, const Source& source, const CompilerOutput& output);
@@ -337,9 +339,17 @@ std::shared_ptr<const Code> Engine::State::obtain(const std::string& key, const 
   point("produced");
   CacheEntry entry = compile(key, parts, source);
   point("compiled");
+  bool rejected = false;
+  if (!source.user_file.empty()) {
+    // Published only when it is known to load: the loader is the judge of what a user's code refers to.
+    auto code = load(key, entry, false, rejected, /*user_code=*/true);
+    point("loaded");
+    if (cache_ && cache_->writable()) publish(key, entry);
+    point("published");
+    return code;
+  }
   if (cache_ && cache_->writable()) publish(key, entry);
   point("published");
-  bool rejected = false;
   auto code = load(key, std::move(entry), false, rejected);
   point("loaded");
   return code;
@@ -385,11 +395,12 @@ CacheEntry Engine::State::compile(const std::string& key, const std::vector<KeyP
     else if (cache_)
       cache_->keep_source(key, source.text, file_name);
   }
+  if (!source.user_file.empty()) file_name = source.user_file;
   {
     const CompilingHere here;
     make_ready(phases);
     output = compiler_->compile(source.text, file_name, !config_.dump_dir.empty(),
-                                config_.hooks.compiler_failure, phases);
+                                config_.hooks.compiler_failure, phases, !source.user_file.empty());
   }
   count(phases);
   count([&](Statistics& statistics) {
@@ -398,9 +409,36 @@ CacheEntry Engine::State::compile(const std::string& key, const std::vector<KeyP
     statistics.backend_seconds += output.backend_seconds;
   });
   if (!config_.dump_dir.empty()) dump(key, source, output);
+  if (output.status == trilith_compiler_rejected && !source.user_file.empty())
+    throw RejectedError(RejectedError::Why::compiler, output.first_error, output.messages);
   if (output.status != trilith_compiler_ok) fail_compile(key, source, output);
+  if (!source.user_file.empty()) check_user_code(source, output);
   log(LogLevel::info, source.name + ": compiled in " + milliseconds(watch.seconds()));
   return {parts, target_.required, source.name, source.symbol, source.metadata, std::move(output.bytes)};
+}
+
+void Engine::State::check_user_code(const Source& source, const CompilerOutput& output) {
+  const auto known = [&](const std::string& file) {
+    if (compiler_->is_own_file(file) || file.starts_with("/trilith/")) return true;
+    const auto normal = [](const std::string& path) {
+      return std::filesystem::path(path).lexically_normal();
+    };
+    if (normal(file) == normal(source.user_file)) return true;
+    for (const std::string& include : source.user_includes)
+      if (normal(file) == normal(include)) return true;
+    return false;
+  };
+  std::size_t begin = 0;
+  for (std::size_t end = 0; (end = output.dependencies.find('\n', begin)) != std::string::npos;
+       begin = end + 1) {
+    const std::string file = output.dependencies.substr(begin, end - begin);
+    if (!known(file)) throw RejectedError(RejectedError::Why::include, file, file);
+  }
+  // The name of the section that holds pointers to constructors: nobody would run them.
+  if (output.bytes.find(".init_array") != std::string::npos) {
+    const char* reason = "a static object needs a constructor to run, and nothing runs it";
+    throw RejectedError(RejectedError::Why::loader, reason, reason);
+  }
 }
 
 void Engine::State::publish(const std::string& key, const CacheEntry& entry) {
@@ -424,7 +462,7 @@ void Engine::State::publish(const std::string& key, const CacheEntry& entry) {
 }
 
 std::shared_ptr<const Code> Engine::State::load(const std::string& key, CacheEntry entry, bool from_disk,
-                                                bool& rejected) {
+                                                bool& rejected, bool user_code) {
   const Stopwatch watch;
   LoadFailure failure;
   LoadedCode code = loader_.load(entry.object, entry.symbol, entry.name, failure);
@@ -440,6 +478,7 @@ std::shared_ptr<const Code> Engine::State::load(const std::string& key, CacheEnt
       rejected = true;
       return nullptr;
     }
+    if (user_code) throw RejectedError(RejectedError::Why::loader, failure.reason, failure.reason);
     throw pl::InternalError("the object of kernel " + entry.name + " does not load: " + failure.reason +
                             "; a kernel may refer to memcpy, memmove, memset and memcmp only");
   }

@@ -58,6 +58,22 @@ struct Source {
   std::string name;       ///< kernel and specialisation, for people
   pl::Location location;  ///< of the kernel in the user's source
   std::string metadata;   ///< kept in the entry, given back by Code::metadata()
+  /// Not emitted but written by a user, in this file: what is wrong with it is a RejectedError. It may include what
+  /// stands in `user_includes` and in the header pack, no other file: its key would not cover that.
+  std::string user_file = {};
+  std::vector<std::string> user_includes = {};
+};
+
+/// Raised by `get` for code that a user wrote: it does not compile or load, or reads a file that is not in its key.
+class RejectedError : public pl::Error {
+ public:
+  enum class Why { compiler, loader, include };
+  /// `first`: Clang's first error with its place, the loader's reason, or the file that may not be included.
+  RejectedError(Why why_, std::string first_, std::string all_)
+      : Error(first_), why(why_), first(std::move(first_)), all(std::move(all_)) {}
+  Why why;
+  std::string first;
+  std::string all;  ///< everything that Clang said
 };
 
 /// Raised by `get` where this machine or installation cannot compile or run code at all (no compiler library,
@@ -124,7 +140,8 @@ class Engine {
   Engine& operator=(const Engine&) = delete;
 
   /// Throws pl::InternalError when the text does not compile (naming kernel, place, first diagnostic and the
-  /// kept source), UnavailableError when this machine cannot compile, and whatever `produce` throws.
+  /// kept source; RejectedError where a user wrote it), UnavailableError when this machine cannot compile, and
+  /// whatever `produce` throws.
   [[nodiscard]] std::shared_ptr<const Code> get(std::span<const KeyPart> key,
                                                 const std::function<Source()>& produce);
 

@@ -30,9 +30,14 @@ struct BodyParameters {
         auto& extents = all_extents.emplace_back();
         auto& names = all_names.emplace_back();
         for (const trilith::codegen::Dim& dim : type.shape) {
-          extents.push_back(dim.is_constant() ? dim.extent : run_time_extent);
-          names.push_back(dim.is_constant() ? std::string_view()
-                                            : ir.variables[static_cast<std::size_t>(dim.variable)].name);
+          if (dim.is_constant()) {
+            extents.push_back(dim.extent);
+            names.emplace_back();
+            continue;
+          }
+          const auto& variable = ir.variables[static_cast<std::size_t>(dim.variable)];
+          extents.push_back(variable.specialised ? specialised_extent : run_time_extent);
+          names.push_back(variable.name);
         }
         info.extents = extents.data();
         info.names = names.data();

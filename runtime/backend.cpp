@@ -4,6 +4,7 @@
 #include "pl/log.hpp"
 #include "runtime/call_plan.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/external_kernel.hpp"
 #include "runtime/thread_annotations.hpp"
 
 #include <array>
@@ -18,6 +19,9 @@ namespace jit = trilith::jit;
 
 // Part of every key: raised when the emitter, the device header's meaning or the metadata changes.
 constexpr const char* emitter_version = "5";
+
+// The same for what stands around the text of a hand-written kernel.
+constexpr const char* external_version = "1";
 
 /// The in-place pairs as an entry keeps them: "0>1 2>1".
 std::string pairs_to_text(const std::vector<std::pair<int, int>>& pairs) {
@@ -89,10 +93,16 @@ Backend::~Backend() = default;
 Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& signature,
                         ContextState& context) {
   const std::string description = describe(kernel.ir, signature);
-  const std::vector<jit::KeyPart> parts = {{"kernel", kernel.hash},
-                                           {"signature", description},
-                                           {"platform", context.config.platform},
-                                           {"emitter", emitter_version}};
+  std::vector<jit::KeyPart> parts = {{"kernel", kernel.hash},
+                                     {"signature", description},
+                                     {"platform", context.config.platform},
+                                     {"emitter", emitter_version}};
+  if (kernel.external != nullptr) {
+    parts = kernel.external->key;
+    parts.push_back({"ranks", ranks_of(signature)});
+    parts.push_back({"platform", context.config.platform});
+    parts.push_back({"external", external_version});
+  }
   bool produced = false;
   const auto produce = [&]() -> jit::Source {
     produced = true;
@@ -100,6 +110,7 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
       throw ConfigError("no cache holds " + kernel.ir.name + " (" + description +
                             ") and RunConfig.compile is false; compile it beforehand or set compile",
                         kernel.location());
+    if (kernel.external != nullptr) return external_source(*kernel.external, ranks_of(signature));
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
     const codegen::Kernel specialised = codegen::specialise(kernel.ir, signature);
@@ -121,6 +132,8 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
     return result;
   } catch (const jit::UnavailableError& error) {
     throw Unavailable{error.what()};
+  } catch (const jit::RejectedError& error) {
+    throw_rejected(*kernel.external, error);
   }
 }
 

@@ -63,7 +63,15 @@ CallPlan::CallPlan(std::shared_ptr<const CapturedKernel> captured, std::span<con
       throw wrong("parameter " + variable.name + " is a tensor in one and a scalar in the other");
     if (!parameters[i].tensor && variable.type.dtype != parameters[i].dtype)
       throw wrong("parameter " + variable.name + " has two dtypes");
-    extents_in_key.push_back(variable.type.is_tensor() && variable.type.any_shape);
+    std::uint8_t in_key = 0;
+    if (variable.type.is_tensor() && !kernel->external) {
+      if (variable.type.any_shape) in_key = 0xff;
+      for (std::size_t axis = 0; axis < variable.type.shape.size(); ++axis)
+        if (const codegen::Dim& dim = variable.type.shape[axis];
+            !dim.is_constant() && ir.variables[static_cast<std::size_t>(dim.variable)].specialised)
+          in_key = static_cast<std::uint8_t>(in_key | 1U << axis);
+    }
+    extents_in_key.push_back(in_key);
   }
   for (std::size_t i = 0; i < ir.captures.size(); ++i) {
     const auto& variable = ir.variables[static_cast<std::size_t>(ir.captures[i].variable)];
@@ -96,13 +104,16 @@ codegen::Signature make_signature(const CallPlan& plan, std::span<const Paramete
       argument.dtype = view.dtype;
       argument.layout = measured[i].layout;
       argument.extents.assign(view.extents, view.extents + view.rank);
+      if (plan.kernel->external) argument.extents.assign(argument.extents.size(), -1);
       if (!variable.type.any_shape) {
         if (static_cast<int>(variable.type.shape.size()) != view.rank)
           throw ShapeError("argument " + variable.name + " is " + describe(view) +
                            "; the kernel's annotation has rank " +
                            std::to_string(variable.type.shape.size()));
         for (std::size_t axis = 0; axis < argument.extents.size(); ++axis)
-          if (!variable.type.shape[axis].is_constant()) argument.extents[axis] = -1;
+          if (const codegen::Dim& dim = variable.type.shape[axis];
+              !dim.is_constant() && !ir.variables[static_cast<std::size_t>(dim.variable)].specialised)
+            argument.extents[axis] = -1;
       }
     } else {
       argument.dtype = parameters[i].dtype;
@@ -142,6 +153,10 @@ std::string describe(const codegen::Kernel& kernel, const codegen::Signature& si
         if (axis != 0) text += ", ";
         if (argument.extents[axis] >= 0) {
           text += std::to_string(argument.extents[axis]);
+        } else if (codegen::is_shared_extent(argument.extents[axis])) {
+          text += "#" + std::to_string(codegen::shared_extent(argument.extents[axis]));  // its own inverse
+        } else if (variable.type.any_shape) {
+          text += "?";
         } else {
           const auto extent = static_cast<std::size_t>(variable.type.shape[axis].variable);
           text += kernel.variables[extent].name;

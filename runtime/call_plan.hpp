@@ -38,7 +38,7 @@ struct CallPlan {
 
   std::shared_ptr<const CapturedKernel> kernel;
   std::vector<std::uint8_t>
-      extents_in_key;  ///< one per parameter: a tensor whose extents the code depends on
+      extents_in_key;  ///< one per parameter; bit k: the code depends on the extent of axis k
   std::vector<Capture> captures;
 };
 
@@ -77,7 +77,9 @@ inline void make_key(const CallPlan& plan, std::uint64_t context, std::span<cons
       key.add(static_cast<std::uint64_t>(view.dtype) | static_cast<std::uint64_t>(view.rank) << 8 |
               static_cast<std::uint64_t>(measured[i].layout) << 16);
       if (plan.extents_in_key[i] != 0)
-        for (int axis = 0; axis < view.rank; ++axis) key.add(static_cast<std::uint64_t>(view.extents[axis]));
+        for (int axis = 0; axis < view.rank; ++axis)
+          if ((plan.extents_in_key[i] >> axis & 1) != 0)
+            key.add(static_cast<std::uint64_t>(view.extents[axis]));
     } else if (parameters[i].constant) {
       key.add(arguments[i].scalar);
     }

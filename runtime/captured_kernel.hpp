@@ -13,12 +13,14 @@
 namespace pl::detail {
 
 struct CaptureUnit;
+struct ExternalUnit;
 
 struct CapturedKernel {
   trilith::codegen::Kernel ir;
-  std::string hash;                         ///< of the JSON text: the kernel's part of every key
-  std::vector<bool> specialise_capture;     ///< one per Kernel::captures
-  [[nodiscard]] Location location() const;  ///< of its definition
+  std::string hash;                              ///< of the JSON text: the kernel's part of every key
+  std::vector<bool> specialise_capture;          ///< one per Kernel::captures
+  std::shared_ptr<const ExternalUnit> external;  ///< hand-written: the IR has parameters and no body
+  [[nodiscard]] Location location() const;       ///< of its definition
 };
 
 /// What identifies a lambda: where `incore` was called, in which unit, and its closure type.

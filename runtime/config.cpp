@@ -74,7 +74,8 @@ void validate(const RunConfig& config) {
   require_default("threads", config.threads, initial.threads);
   require_default("check", config.check, initial.check);
   require_default("tune", config.tune, initial.tune);
-  require_default("specialisation_budget", config.specialisation_budget, initial.specialisation_budget);
+  if (config.specialisation_budget < 0)
+    refuse("specialisation_budget", text_of(config.specialisation_budget), "0 (no limit) or more");
   if (config.max_compile_threads < 0)
     refuse("max_compile_threads", text_of(config.max_compile_threads),
            "0 (as many as there are cores) or more");

@@ -7,16 +7,20 @@
 #include "runtime/bound_call.hpp"
 #include "runtime/call_plan.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/external_kernel.hpp"
 #include "runtime/kernel_work.hpp"
 #include "runtime/mixed_parameters.hpp"
 #include "runtime/native_run.hpp"
 #include "runtime/program.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/services.hpp"
+#include "runtime/specialisation_budget.hpp"
 #include "runtime/specialisation_table.hpp"
 #include "runtime/task_options.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace pl::detail {
 namespace {
@@ -31,18 +35,22 @@ struct KernelObject::State {
         identity{definition.unit, definition.where, definition.closure_type, definition.argument_types},
         mixed(mixed_parameters(definition.parameters, identity)),
         parameters(mixed.parameters.empty() ? definition.parameters : mixed.parameters),
-        rules(parameters) {}
+        rules(parameters),
+        external(definition.external) {}
   // In this order: each is made from those before.
   const Definition definition;
   const KernelIdentity identity;
   const MixedParameters mixed;
   const std::span<const ParameterInfo> parameters;
   const ArgumentRules rules;
+  const ExternalSource* const external;  ///< never runs natively: there is no lambda
   std::atomic<const CallPlan*> plan{nullptr};
   std::atomic<bool> not_captured{false};  ///< no record in an eager run: not looked for again
   Mutex mutex;
   std::unique_ptr<const CallPlan> plan_owner TRILITH_GUARDED_BY(mutex);
   SpecialisationTable table;
+  std::atomic<bool> beyond_budget{false};  ///< in some context: groups of shapes are looked for, too
+  std::atomic<bool> told_run_time{false}, told_constant{false};
 };
 
 /// The steps of a call; a friend of KernelObject so that they need no place in its header.
@@ -71,7 +79,7 @@ class KernelDispatch {
     Measured measured[64];
     check(arguments, measured);
     return {context.shared_from_this(),
-            context.eager() ? nullptr : find(thread, context, arguments, measured)};
+            natively(context) ? nullptr : find(thread, context, arguments, measured)};
   }
 
   std::shared_ptr<const BoundCall> bind(const KernelObject::Handle& handle, const Argument* arguments) {
@@ -93,6 +101,11 @@ class KernelDispatch {
     ContextState& context = current_context(thread_state());
     const codegen::Signature signature =
         make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
+    if (plan.kernel->external != nullptr) {
+      if (target == "xsimd") return external_source(*plan.kernel->external, ranks_of(signature)).text;
+      throw UserError(
+          "emit: " + title() + " is written by hand and has no IR; expected \"xsimd\", its source", here());
+    }
     const codegen::Kernel specialised = codegen::specialise(plan.kernel->ir, signature);
     if (target == "ir") return codegen::to_text(specialised);
     if (target == "json") return codegen::to_json(specialised);
@@ -112,8 +125,10 @@ class KernelDispatch {
 
   const CallPlan& call_plan() {
     if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) return *plan;
-    auto fresh = std::make_unique<const CallPlan>(captured_kernel(state_.identity), state_.parameters,
-                                                  state_.definition.closure_size);
+    auto fresh = std::make_unique<const CallPlan>(state_.external != nullptr
+                                                      ? external_kernel(*state_.external, state_.parameters)
+                                                      : captured_kernel(state_.identity),
+                                                  state_.parameters, state_.definition.closure_size);
     const Lock lock(state_.mutex);
     if (!state_.plan_owner) {
       state_.plan_owner = std::move(fresh);
@@ -143,6 +158,11 @@ class KernelDispatch {
   }
 
  private:
+  /// Runs the lambda; a kernel that has none is compiled in eager runs too.
+  [[nodiscard]] bool natively(const ContextState& context) const {
+    return context.eager() && state_.external == nullptr;
+  }
+
   /// The call's place; the kernel's own where a generic call could not tell.
   [[nodiscard]] Location here() const {
     return location_of(where_.line() != 0 ? where_ : state_.definition.where);
@@ -157,6 +177,12 @@ class KernelDispatch {
                 "wrapper that calls it (host → device → core), as in entry(args…, pld::device = r)",
             here());
       case Level::Core:  // a kernel that runs natively called this one: part of its own work
+        if (state_.external != nullptr)
+          throw LevelError(
+              title() +
+                  " is written by hand and cannot be part of another kernel; call it from a pl::jit "
+                  "orchestration or from ordinary C++",
+              here());
         object_.run_natively(given_, result);
         return result_is_stored;
       default: break;
@@ -175,7 +201,7 @@ class KernelDispatch {
     Measured measured[64];
     check(arguments, measured);
     const Specialisation* specialisation =
-        context.eager() ? nullptr : find(thread, context, arguments, measured);
+        natively(context) ? nullptr : find(thread, context, arguments, measured);
     if (specialisation == nullptr && here) return must_run_here;
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     if (specialisation == nullptr) context.count_eager_call();
@@ -226,7 +252,7 @@ class KernelDispatch {
     ContextState& context = handle != nullptr ? *handle->context : current_context(thread);
     Measured measured[64];
     check(arguments, measured);
-    if (context.eager()) [[unlikely]]
+    if (natively(context)) [[unlikely]]
       return run_natively(context, arguments, result, measured);
     const Specialisation* specialisation = nullptr;
     if (handle == nullptr) {
@@ -309,7 +335,7 @@ class KernelDispatch {
     Measured measured[64];
     check(arguments, measured);
     const Specialisation* specialisation = nullptr;
-    if (!context.eager()) specialisation = find(thread, context, arguments, measured);
+    if (!natively(context)) specialisation = find(thread, context, arguments, measured);
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
     const auto parameters = state_.parameters;
@@ -438,20 +464,120 @@ class KernelDispatch {
       context.count_hit(thread);
       return found;
     }
+    return find_beyond_budget(thread, context, plan, arguments, measured, key, hash);
+  }
+
+  /// The code of the group that the call's shapes belong to, where there is one. Out of line: keeps the frames of a hit
+  /// small.
+  [[gnu::noinline]] const Specialisation* find_beyond_budget(ThreadState& thread, ContextState& context,
+                                                             const CallPlan& plan, const Argument* arguments,
+                                                             const Measured* measured, const Key& key,
+                                                             std::uint64_t hash) {
+    if (state_.beyond_budget.load(std::memory_order_relaxed)) {
+      Key group;
+      make_group_key(plan, state_.parameters, arguments, key, {}, group);
+      const Specialisation* found = state_.table.find(group, group.hash());
+      if (found != nullptr && found->code.entry == nullptr) {
+        make_group_key(plan, state_.parameters, arguments, key, found->constant, group);
+        found = state_.table.find(group, group.hash());
+      }
+      if (found != nullptr && runs_in_place(*found, arguments, measured)) {
+        context.count_hit(thread);
+        return found;
+      }
+    }
     return specialise(context, plan, arguments, measured, key, hash);
   }
 
-  // Out of line: keeps the frames of a hit small.
-  [[gnu::noinline]] const Specialisation* specialise(ContextState& context, const CallPlan& plan,
-                                                     const Argument* arguments, const Measured* measured,
-                                                     const Key& key, std::uint64_t hash) {
+  /// Code with constants may allow more in-place calls.
+  bool runs_in_place(const Specialisation& specialisation, const Argument* arguments,
+                     const Measured* measured) {
+    const auto parameters = state_.parameters;
+    for (std::size_t i = 0; i < parameters.size(); ++i) {
+      if (!parameters[i].tensor || parameters[i].access == Access::In) continue;
+      for (std::size_t j = 0; j < parameters.size(); ++j) {
+        if (!parameters[j].tensor || parameters[j].access != Access::In ||
+            measured[i].end <= measured[j].begin || measured[j].end <= measured[i].begin ||
+            !same_view(arguments[i].view, arguments[j].view))
+          continue;
+        const std::pair<int, int> wanted(static_cast<int>(j), static_cast<int>(i));
+        const auto& pairs = specialisation.code.in_place;
+        if (std::find(pairs.begin(), pairs.end(), wanted) == pairs.end()) return false;
+      }
+    }
+    return true;
+  }
+
+  const Specialisation* specialise(ContextState& context, const CallPlan& plan, const Argument* arguments,
+                                   const Measured* measured, const Key& key, std::uint64_t hash) {
     const auto start = std::chrono::steady_clock::now();
     const codegen::Signature signature =
         make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
+    const int budget = context.config.specialisation_budget;
+    if (budget == 0 || plan.kernel->external ||
+        state_.table.count(context.id) < static_cast<std::size_t>(budget))
+      return compile(context, plan, signature, key, hash, start, Extents::Constant, {});
+    state_.beyond_budget.store(true, std::memory_order_relaxed);
+    const RunTimeExtents run_time = find_run_time_extents(plan, state_.parameters, arguments, key, signature);
+    tell_beyond_budget(context, plan, run_time, signature);
+    Key group;
+    if (!run_time.constant.empty()) {
+      // A mark for further shapes of the group: which extents must stay.
+      make_group_key(plan, state_.parameters, arguments, key, {}, group);
+      auto mark = std::make_unique<Specialisation>();
+      mark->words.assign(group.words, group.words + group.size);
+      mark->hash = group.hash();
+      mark->context = context.weak_from_this();
+      mark->constant = run_time.constant;
+      mark->is_group = true;
+      state_.table.insert(std::move(mark), group);
+    }
+    if (run_time.any) {
+      make_group_key(plan, state_.parameters, arguments, key, run_time.constant, group);
+      const Specialisation* made = compile(context, plan, run_time.signature, group, group.hash(), start,
+                                           Extents::RunTime, run_time.constant);
+      if (made == nullptr || runs_in_place(*made, arguments, measured)) return made;
+    }
+    return compile(context, plan, signature, key, hash, start, Extents::ConstantBeyondBudget, {});
+  }
+
+  /// Once a kernel each.
+  void tell_beyond_budget(const ContextState& context, const CallPlan& plan, const RunTimeExtents& run_time,
+                          const codegen::Signature& signature) {
+    if (context.config.log_level > LogLevel::Warning) return;
+    std::string reason = run_time.reason;
+    const std::string constants = constants_of(plan, signature);
+    if (!constants.empty())
+      reason +=
+          (reason.empty() ? "" : ", and ") + ("the values of " + constants + " are constants of the code");
+    if (reason.empty() && !run_time.any)
+      reason = "each has another rank, dtype, layout or pattern of extents of 1";
+    if ((run_time.any ? state_.told_run_time : state_.told_constant).exchange(true)) return;
+    log(LogLevel::Warning,
+        title() + " (" + plan.kernel->location().str() + ") has " +
+            std::to_string(context.config.specialisation_budget) +
+            " specialisations, its budget (RunConfig.specialisation_budget); " +
+            (run_time.any
+                 ? "further shapes run code with run-time extents, (" +
+                       describe(plan.kernel->ir, run_time.signature) + ") first" +
+                       (reason.empty() ? "" : "; it keeps specialising on the others, since " + reason)
+                 : "it keeps specialising, since " + reason));
+  }
+
+  const Specialisation* compile(ContextState& context, const CallPlan& plan,
+                                const codegen::Signature& signature, const Key& key, std::uint64_t hash,
+                                std::chrono::steady_clock::time_point start, Extents extents,
+                                const std::vector<std::uint16_t>& constant) {
     auto fresh = std::make_unique<Specialisation>();
+    fresh->is_group = extents == Extents::RunTime;
+    fresh->constant = constant;
     try {
       fresh->code = context.backend().get(*plan.kernel, signature, context);
     } catch (const Unavailable& unavailable) {
+      if (state_.external != nullptr)
+        throw Error(title() + " is written by hand, so there is no lambda to run instead of compiled code: " +
+                        unavailable.reason,
+                    here());
       context.degrade(unavailable.reason);
       return nullptr;
     }
@@ -461,8 +587,9 @@ class KernelDispatch {
     fresh->signature = describe(plan.kernel->ir, signature);
     fresh->context = context.weak_from_this();
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-    SpecialisationStatistics statistics{name(), plan.kernel->location().str(), fresh->signature,
-                                        fresh->code.origin, seconds.count()};
+    SpecialisationStatistics statistics{name(),           plan.kernel->location().str(),
+                                        fresh->signature, fresh->code.origin,
+                                        seconds.count(),  extents};
     const Specialisation* candidate = fresh.get();
     const Specialisation* kept = state_.table.insert(std::move(fresh), key);
     // Of the threads that raced here one reports.
@@ -477,6 +604,11 @@ class KernelDispatch {
     make_key(plan, context.id, state_.parameters, arguments, measured, closure_, key);
     if (specialisation.matches(key)) [[likely]]
       return;
+    if (specialisation.is_group) {
+      Key group;
+      make_group_key(plan, state_.parameters, arguments, key, specialisation.constant, group);
+      if (specialisation.matches(group)) return;
+    }
     const codegen::Signature given =
         make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
     throw ShapeError("a handle of " + title() + " was compiled for (" + specialisation.signature +

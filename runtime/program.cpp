@@ -58,7 +58,7 @@ std::size_t first_difference(const Program& program, const ProgramArguments& wit
     const ViewRef& now = with.arguments[i].view;
     if (before.dtype != now.dtype || before.rank != now.rank) return i;
     for (int axis = 0; axis < now.rank; ++axis) {
-      const bool dynamic = parameter.rank >= 0 && !parameter.names[axis].empty();
+      const bool dynamic = parameter.rank >= 0 && parameter.extents[axis] == run_time_extent;
       if (!dynamic && before.extents[axis] != now.extents[axis]) return i;
     }
   }

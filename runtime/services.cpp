@@ -134,6 +134,7 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
       throw Error(what + ": no scratch memory of " + given + " bytes; use smaller tiles", location);
     case abi::fault_step: throw UserError(message::zero_step, location);
     case abi::fault_index:
+      if (what == "x[i]") throw ShapeError(message::leading_index(fault.given, fault.expected), location);
       if (what != "index")
         throw ShapeError(message::index_outside(what, fault.given, fault.expected), location);
       throw ShapeError(message::position(fault.given, fault.expected), location);

@@ -28,6 +28,10 @@ struct Specialisation {
   int returned_parameter = -1;
   std::string signature;                ///< for people
   std::weak_ptr<ContextState> context;  ///< its end releases the code
+  /// Beyond the budget: the key is a group's. Positions in it of the extents that are constants all the same; where
+  /// there is no code, of those that must be, and other entries hold it.
+  std::vector<std::uint16_t> constant;
+  bool is_group = false;
 
   [[nodiscard]] bool matches(const Key& key) const {
     // A loop and not memcmp: keys are a few words.
@@ -70,9 +74,12 @@ class SpecialisationTable {
     return entries_.back().get();
   }
 
-  [[nodiscard]] std::size_t size() const {
+  /// How many specialisations belong to one context: the first word of their keys.
+  [[nodiscard]] std::size_t count(std::uint64_t context) const {
     const Lock lock(mutex_);
-    return entries_.size();
+    std::size_t count = 0;
+    for (const auto& entry : entries_) count += entry->words[0] == context ? 1 : 0;
+    return count;
   }
 
  private:

@@ -7,7 +7,9 @@
 #include "runtime/task_graph.hpp"
 #include "runtime/task_options.hpp"
 
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 namespace pl {
 namespace detail {
@@ -84,6 +86,12 @@ void* create_tensor(std::int64_t elements, std::size_t element_size, const std::
   } catch (const std::bad_alloc&) {
     throw Error("pl::create_tensor: no memory for " + std::to_string(bytes) + " bytes", location_of(where));
   }
+}
+
+void pause_wait() {
+  const ThreadState& thread = thread_state();
+  if (thread.inside != nullptr && thread.inside->must_stop()) throw Stopped{};
+  std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
 
 void wait_to_read(const ViewRef& view, const std::source_location& where) {

@@ -173,12 +173,17 @@ std::exception_ptr TaskGraph::run(const Piece& piece, int lane) {
   thread = settings_.state;
   thread.shard = shard;
   thread.level = Level::Core;
+  thread.inside = this;
   thread.block_index = piece.block;
   thread.block_count = piece.task->blocks;
   const auto begin = settings_.observer != nullptr ? Clock::now() : Clock::time_point{};
   std::exception_ptr failure;
   try {
     piece.task->work->run(piece.block, piece.task->blocks);
+  } catch (const Stopped&) {
+    // It waited, and was told of a failure elsewhere: that one is the program's.
+    const Lock lock(mutex_);
+    stop(nullptr);
   } catch (...) {
     failure = with_note(std::current_exception(), "; in " + piece.task->work->title());
   }
@@ -215,6 +220,7 @@ void TaskGraph::finish_task(Task& task) {
 
 void TaskGraph::stop(std::exception_ptr failure) {
   stopped_ = true;
+  stopping_.store(true, std::memory_order_release);
   if (!failure_) failure_ = std::move(failure);
   ready_.clear();
 }

@@ -98,6 +98,11 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
     std::size_t bytes;
   };
   [[nodiscard]] const std::vector<Buffer>& buffers() const { return buffers_; }
+  /// A failure, here or on another rank, has ended the run: a task that waits must give up. Any thread.
+  [[nodiscard]] bool must_stop() const {
+    return stopping_.load(std::memory_order_acquire) ||
+           (settings_.stop != nullptr && settings_.stop->load(std::memory_order_acquire));
+  }
   /// From now on submit() appends to `steps` and runs nothing; null ends it.
   void record_into(RecordedSteps* steps) { recording_ = steps; }
   [[nodiscard]] bool is_recording() const { return recording_ != nullptr; }
@@ -162,6 +167,7 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
   bool alone_ TRILITH_GUARDED_BY(mutex_) = false;    ///< there is no pool: the submitting thread does it all
   bool waiting_ TRILITH_GUARDED_BY(mutex_) = false;  ///< the submitting thread is in work_until
   bool stopped_ TRILITH_GUARDED_BY(mutex_) = false;
+  std::atomic<bool> stopping_{false};  ///< stopped_, for those who have no lock
   std::exception_ptr failure_ TRILITH_GUARDED_BY(mutex_);
 };
 

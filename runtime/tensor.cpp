@@ -9,11 +9,14 @@ namespace message = trilith::codegen::message;
 
 namespace {
 
-std::string list(std::span<const std::int64_t> values, std::span<const std::string_view> names = {}) {
+std::string list(std::span<const std::int64_t> values, std::span<const std::string_view> names = {},
+                 std::span<const std::int64_t> multiples = {}) {
   std::string text = "[";
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i != 0) text += ", ";
-    text += i < names.size() && !names[i].empty() ? std::string(names[i]) : std::to_string(values[i]);
+    const bool named = i < names.size() && !names[i].empty();
+    text += named ? std::string(names[i]) : std::to_string(values[i]);
+    if (named && multiples[i] != 1) text += " (a multiple of " + std::to_string(multiples[i]) + ")";
   }
   return text + "]";
 }
@@ -31,10 +34,11 @@ void throw_dtype_mismatch(const ViewRef& given, DType expected, const std::sourc
 }
 
 void throw_shape_mismatch(const ViewRef& given, std::span<const std::int64_t> extents,
-                          std::span<const std::string_view> names, const std::source_location& where) {
+                          std::span<const std::string_view> names, std::span<const std::int64_t> multiples,
+                          const std::source_location& where) {
   throw ShapeError(
-      message::annotated_shape(describe(given),
-                               std::string(trilith::codegen::name_of(given.dtype)) + list(extents, names)),
+      message::annotated_shape(describe(given), std::string(trilith::codegen::name_of(given.dtype)) +
+                                                    list(extents, names, multiples)),
       location_of(where));
 }
 

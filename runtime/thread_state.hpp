@@ -17,15 +17,16 @@ struct TaskOptions;
 /// Trivial on purpose: a thread_local with a destructor would cost a guard on every call.
 struct ThreadState {
   Level level = Level::None;
-  ContextState* context = nullptr;  ///< of a ContextScope or a running program; null: the default one
-  Recorder* recorder = nullptr;     ///< set while `compile` records a program
-  ProgramRun* run = nullptr;        ///< the program that runs here, on the host or a device
-  int rank = -1;                    ///< at device level: of this device
-  TaskGraph* tasks = nullptr;       ///< at device level: where kernel calls become tasks; null in recording
-  TaskOptions* options = nullptr;   ///< of the pl::submit or pl::spmd that makes the next call
-  RunTimes* times = nullptr;        ///< of the pl::benchmark that measures this call
-  bool manual = false;              ///< inside pl::manual_scope
-  std::int64_t block_index = 0;     ///< in a kernel that runs natively: of `pl::spmd`
+  ContextState* context = nullptr;    ///< of a ContextScope or a running program; null: the default one
+  Recorder* recorder = nullptr;       ///< set while `compile` records a program
+  ProgramRun* run = nullptr;          ///< the program that runs here, on the host or a device
+  int rank = -1;                      ///< at device level: of this device
+  TaskGraph* tasks = nullptr;         ///< at device level: where kernel calls become tasks; null in recording
+  TaskOptions* options = nullptr;     ///< of the pl::submit or pl::spmd that makes the next call
+  RunTimes* times = nullptr;          ///< of the pl::benchmark that measures this call
+  const TaskGraph* inside = nullptr;  ///< at core level: the graph whose task runs here
+  bool manual = false;                ///< inside pl::manual_scope
+  std::int64_t block_index = 0;       ///< in a kernel that runs natively: of `pl::spmd`
   std::int64_t block_count = 1;
   std::uint32_t shard = 0;  ///< 1 + which of the sharded counters this thread uses; 0: none yet
 };

@@ -3,6 +3,7 @@
 #include "codegen/error.hpp"
 #include "codegen/passes/describe.hpp"
 
+#include <map>
 #include <string>
 #include <utility>
 
@@ -49,7 +50,10 @@ void check_shape(const Kernel& kernel, const Variable& variable, std::size_t ind
                          location);
 }
 
-void bind_tensor(Kernel& kernel, VariableId id, const ArgumentSignature& given) {
+/// The variables of shared extents that were made so far.
+using SharedExtents = std::map<std::int64_t, VariableId>;
+
+void bind_tensor(Kernel& kernel, VariableId id, const ArgumentSignature& given, SharedExtents& shared) {
   const std::string name = kernel.variables[static_cast<std::size_t>(id)].name;
   const SourceLocation location = kernel.variables[static_cast<std::size_t>(id)].location;
   Type type = kernel.variables[static_cast<std::size_t>(id)].type;
@@ -61,6 +65,12 @@ void bind_tensor(Kernel& kernel, VariableId id, const ArgumentSignature& given) 
         type.shape.push_back({given.extents[axis]});
         continue;
       }
+      const bool is_shared = is_shared_extent(given.extents[axis]);
+      if (const auto known = shared.find(given.extents[axis]); is_shared && known != shared.end()) {
+        type.shape.push_back({0, known->second});
+        continue;
+      }
+      if (is_shared) shared[given.extents[axis]] = static_cast<VariableId>(kernel.variables.size());
       kernel.variables.push_back(
           {name + "_" + std::to_string(axis), Type::scalar(DType::Int64), VariableKind::Extent, location});
       type.shape.push_back({0, static_cast<VariableId>(kernel.variables.size() - 1)});
@@ -68,6 +78,25 @@ void bind_tensor(Kernel& kernel, VariableId id, const ArgumentSignature& given) 
   }
   type.any_dtype = type.any_shape = false;
   kernel.variables[static_cast<std::size_t>(id)].type = std::move(type);
+}
+
+/// `pl::specialised` extents become constants, wherever they stand in a type or an expression.
+void bind_specialised_extents(Bound& bound, const Signature& signature) {
+  Kernel& kernel = bound.kernel;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const Type& type = kernel.variables[static_cast<std::size_t>(kernel.parameters[i].variable)].type;
+    for (std::size_t axis = 0; axis < type.shape.size(); ++axis) {
+      const Dim& dim = type.shape[axis];
+      if (dim.is_constant() || !kernel.variables[static_cast<std::size_t>(dim.variable)].specialised)
+        continue;
+      const std::int64_t extent = signature.arguments[i].extents[axis];
+      if (extent >= 0) bound.constants[static_cast<std::size_t>(dim.variable)] = Constant::of(extent);
+    }
+  }
+  for (Variable& variable : kernel.variables)
+    for (Dim& dim : variable.type.shape)
+      if (!dim.is_constant() && bound.constants[static_cast<std::size_t>(dim.variable)])
+        dim = {bound.constants[static_cast<std::size_t>(dim.variable)]->as_int64()};
 }
 
 void check_scalar(const Kernel& kernel, const Variable& variable, std::size_t index,
@@ -92,6 +121,7 @@ Bound bind_signature(const Kernel& captured, const Signature& signature) {
   Bound bound{captured, {}};
   Kernel& kernel = bound.kernel;
   bound.constants.resize(kernel.variables.size());
+  SharedExtents shared;
   for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
     const Parameter& parameter = kernel.parameters[i];
     const Variable variable = kernel.variables[static_cast<std::size_t>(parameter.variable)];
@@ -104,7 +134,7 @@ Bound bind_signature(const Kernel& captured, const Signature& signature) {
     if (given.is_tensor) {
       check_dtype(kernel, variable, i, given);
       check_shape(kernel, variable, i, given);
-      bind_tensor(kernel, parameter.variable, given);
+      bind_tensor(kernel, parameter.variable, given, shared);
       continue;
     }
     check_scalar(kernel, variable, i, given);
@@ -118,6 +148,7 @@ Bound bind_signature(const Kernel& captured, const Signature& signature) {
     if (signature.captures[i].has_value())
       bound.constants[static_cast<std::size_t>(kernel.captures[i].variable)] = signature.captures[i];
   bound.constants.resize(kernel.variables.size());
+  bind_specialised_extents(bound, signature);
   kernel.fast_math = signature.fast_math;
   return bound;
 }

@@ -116,6 +116,9 @@ Binding Resolver::indexed(const Expr& e) {
                              : "x[i]: index " + std::to_string(position.value.as_int64()) +
                                    " is outside axis 0; positions count from 0",
                          at(e.location));
+  // Of a slice the offset is another number than the index.
+  if (result.parts[result.dropped].is_constant() && result.parts[result.dropped].value.as_int64() == 0)
+    result.indexed |= std::uint32_t{1} << result.dropped;
   result.parts = parameter_offsets(result, {position});
   result.extents[result.dropped] = Dim{1};
   ++result.dropped;
@@ -144,6 +147,7 @@ Expr Resolver::load(const Expr& e) {
   result.op = Op::Load;
   result.type = tile_type(source.type.dtype, std::move(shape), std::move(valid));
   result.location = e.location;
+  result.attributes.indexed = source.indexed;
   result.operands = {use(source.tensor, e.location),
                      list_expression(parameter_offsets(source, offsets), e.location),
                      list_expression(std::move(lengths), e.location)};
@@ -190,6 +194,7 @@ Binding Resolver::store(const Expr& e, const SourceLocation& location) {
   statement.location = location;
   statement.value.op = Op::Store;
   statement.value.attributes = e.attributes;
+  statement.value.attributes.indexed = target.indexed;
   statement.value.location = e.location;
   statement.value.operands = {std::move(tile),
                               list_expression(parameter_offsets(target, offsets), e.location),

@@ -22,6 +22,7 @@ struct Binding {
   VariableId tensor = no_variable;  ///< view: the parameter
   std::vector<Dim> extents;         ///< view: one per axis of the parameter, 1 where dropped
   std::size_t dropped = 0;          ///< view: leading axes dropped
+  std::uint32_t indexed = 0;        ///< view: bit k: axis k of the parameter itself was dropped by `x[i]`
   SourceLocation location;          ///< of the assignment
   [[nodiscard]] bool is_view() const { return tensor != no_variable; }
 };

@@ -34,19 +34,28 @@ void tensor_arguments(Context& context, Writer& out) {
       const Dim& dim = type.shape[axis];
       if (dim.is_constant()) continue;
       const std::string& extent = context.variables[dim.variable];
-      if (!bound[dim.variable]) {
-        bound[dim.variable] = true;
-        out.line("const std::int64_t " + extent + " = " + source + "extents" + at + ";");
-      } else {
-        const Variable& variable = context.kernel.variables[parameter.variable];
+      const Variable& variable = context.kernel.variables[parameter.variable];
+      const auto fault = [&](const std::string& what, const std::string& given, const std::string& expected) {
         const std::string file = variable.location.file < context.kernel.files.size()
                                      ? context.kernel.files[variable.location.file]
                                      : "";
-        checks.line("if (" + source + "extents" + at + " != " + extent + ")");
         checks.line("  return device::fault(services, pl::abi::fault_shape, " + quoted(file) + ", " +
                     std::to_string(variable.location.line) + ", " + std::to_string(variable.location.column) +
-                    ", " + quoted("extent of " + variable.name + ", axis " + std::to_string(axis)) + ", " +
-                    source + "extents" + at + ", " + extent + ");");
+                    ", " + quoted("extent of " + variable.name + ", axis " + std::to_string(axis) + what) +
+                    ", " + given + ", " + expected + ");");
+      };
+      if (!bound[dim.variable]) {
+        bound[dim.variable] = true;
+        out.line("const std::int64_t " + extent + " = " + source + "extents" + at + ";");
+        if (const std::int64_t multiple = context.kernel.variables[dim.variable].multiple; multiple != 1) {
+          // Checked by the caller, too; here it tells the compiler which tails there cannot be.
+          const std::string number = std::to_string(multiple);
+          checks.line("if (" + extent + " % " + number + " != 0)");
+          fault(" (a multiple of " + number + ")", extent, extent + " / " + number + " * " + number);
+        }
+      } else {
+        checks.line("if (" + source + "extents" + at + " != " + extent + ")");
+        fault("", source + "extents" + at, extent);
       }
     }
   }

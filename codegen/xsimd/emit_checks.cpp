@@ -32,6 +32,11 @@ void check_region(Context& context, const Statement& statement) {
         continue;
     }
     const std::string at = context.index(offset), size = context.dim(shape), limit = context.dim(extent);
+    if ((statement.value.attributes.indexed >> axis & 1) != 0) {
+      context.fault_if("device::outside(" + at + ", " + size + ", " + limit + ")", "pl::abi::fault_index",
+                       offset.location.line != 0 ? offset.location : statement.location, "x[i]", at, limit);
+      continue;
+    }
     const bool store = statement.value.op == Op::Store;
     context.fault_if("device::outside(" + at + ", " + size + ", " + limit + ")", "pl::abi::fault_range",
                      statement.location, (store ? "store " : "load ") + std::to_string(axis), at, limit,

@@ -148,7 +148,7 @@ codegen::Expr Walker::name_expression(const clang::DeclRefExpr* name) {
     const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
     const clang::APValue* value = variable == nullptr ? nullptr : variable->evaluateValue();
     if (value != nullptr && value->isStruct())
-      return this->variable(extent_variable(dynamic_name(*value), name->getLocation()), name->getLocation());
+      return this->variable(extent_variable(*value, name->getLocation()), name->getLocation());
   }
   const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
   if (variable != nullptr && variable->hasGlobalStorage())

@@ -224,23 +224,33 @@ codegen::Type Walker::type_of(const Meaning& meaning, clang::SourceLocation wher
       refuse(where, "an extent that is no integer, pl::dynamic(\"name\") or pl::no_dims",
              "write pl::Tensor<float, 8, 8>, or make the extent with pl::dynamic");
     if (value->getStructNumFields() == 0) continue;  // pl::no_dims
-    type.shape.push_back({0, extent_variable(dynamic_name(*value), where)});
+    type.shape.push_back({0, extent_variable(*value, where)});
   }
   return type;
 }
 
-std::string Walker::dynamic_name(const clang::APValue& value) {
+codegen::VariableId Walker::extent_variable(const clang::APValue& value, clang::SourceLocation where) {
+  // pl::Dynamic: name, multiple, constant.
   std::string name;
-  const clang::APValue& characters = value.getStructField(0);
-  if (!characters.isArray()) return name;
-  for (unsigned i = 0; i < characters.getArraySize(); ++i) {
-    const clang::APValue& character = i < characters.getArrayInitializedElts()
-                                          ? characters.getArrayInitializedElt(i)
-                                          : characters.getArrayFiller();
-    if (!character.isInt() || character.getInt() == 0) break;
-    name.push_back(static_cast<char>(character.getInt().getExtValue()));
-  }
-  return name;
+  if (const clang::APValue& characters = value.getStructField(0); characters.isArray())
+    for (unsigned i = 0; i < characters.getArraySize(); ++i) {
+      const clang::APValue& character = i < characters.getArrayInitializedElts()
+                                            ? characters.getArrayInitializedElt(i)
+                                            : characters.getArrayFiller();
+      if (!character.isInt() || character.getInt() == 0) break;
+      name.push_back(static_cast<char>(character.getInt().getExtValue()));
+    }
+  const std::int64_t multiple = value.getStructField(1).getInt().getExtValue();
+  const bool specialised = value.getStructField(2).getInt().getBoolValue();
+  const bool known = extents_.contains(name);
+  const codegen::VariableId id = extent_variable(name, where);
+  codegen::Variable& variable = kernel_.variables[static_cast<std::size_t>(id)];
+  if (known && (variable.multiple != multiple || variable.specialised != specialised))
+    refuse(where, "two kinds of extent with the name \"" + name + "\"",
+           "use one pl::dynamic or pl::specialised for all of them, or give them different names");
+  variable.multiple = multiple;
+  variable.specialised = specialised;
+  return id;
 }
 
 }  // namespace trilith::capture

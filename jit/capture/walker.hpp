@@ -125,7 +125,8 @@ class Walker {
   [[nodiscard]] Expr variable(codegen::VariableId id, clang::SourceLocation where);
   [[nodiscard]] codegen::Type type_of(clang::QualType type, clang::SourceLocation where);
   [[nodiscard]] codegen::Type type_of(const Meaning& meaning, clang::SourceLocation where);
-  [[nodiscard]] static std::string dynamic_name(const clang::APValue& value);
+  /// The variable of a pl::Dynamic value, made at its first use.
+  codegen::VariableId extent_variable(const clang::APValue& value, clang::SourceLocation where);
 
   // --- statements.cpp, loops.cpp, choice.cpp
   void statement(const clang::Stmt* stmt);

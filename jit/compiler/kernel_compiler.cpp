@@ -38,6 +38,11 @@ std::vector<KeyPart> KernelCompiler::key_parts() {
           {"compiler", compiler_revision}, {"cache format", std::to_string(cache_format)}};
 }
 
+bool KernelCompiler::is_own_file(const std::string& path) {
+  const std::lock_guard guard(lock_);
+  return path.starts_with(pack().folder) || path == header_path_;
+}
+
 std::string KernelCompiler::header_key() {
   // The pack's folder belongs in: Clang knows a header of a precompiled header by its path.
   std::vector<KeyPart> key = {
@@ -125,8 +130,9 @@ std::shared_ptr<const KernelCompiler::Header> KernelCompiler::build_header(Compi
 
 CompilerOutput KernelCompiler::compile(const std::string& text, const std::string& file_name,
                                        bool want_listings, std::uint32_t injected_failure,
-                                       CompilePhases& phases) {
+                                       CompilePhases& phases, bool want_dependencies) {
   CompilerInput input;
+  input.want_dependencies = want_dependencies;
   input.source = text;
   input.file_name = file_name;
   input.want_listings = want_listings;

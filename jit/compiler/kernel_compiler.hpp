@@ -45,7 +45,10 @@ class KernelCompiler {
   /// compiled again with a new one.
   [[nodiscard]] CompilerOutput compile(const std::string& text, const std::string& file_name,
                                        bool want_listings, std::uint32_t injected_failure,
-                                       CompilePhases& phases);
+                                       CompilePhases& phases, bool want_dependencies = false);
+
+  /// Among the files that a compile has read: one of the pack, or the precompiled header.
+  [[nodiscard]] bool is_own_file(const std::string& path);
 
   [[nodiscard]] const TargetCpu& target() const { return target_; }
 

@@ -30,6 +30,7 @@ std::string everything_includable(const std::string& device_root) {
   for (const fs::directory_entry& entry : fs::directory_iterator(device_root + "/trilith"))
     if (entry.path().extension() == ".hpp") headers.insert(entry.path().filename().string());
   std::string source = jit::device_header_source;
+  source += "#include \"pl/external.hpp\"\n";
   for (const std::string& header : headers) source += "#include \"trilith/" + header + "\"\n";
   return source;
 }

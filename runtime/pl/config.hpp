@@ -41,7 +41,8 @@ struct RunConfig {
   bool tune = false;            ///< TRILITH_TUNE; not built yet
   bool compile = true;          ///< TRILITH_COMPILE; 0: a kernel that no cache holds is an error
   int max_compile_threads = 0;  ///< TRILITH_MAX_COMPILE_THREADS; 0: as many as the machine has cores
-  int specialisation_budget = 64;          ///< TRILITH_SPECIALISATION_BUDGET; other values: not built yet
+  /// TRILITH_SPECIALISATION_BUDGET; of one kernel: the shapes beyond it share code with run-time extents; 0: no limit
+  int specialisation_budget = 64;
   LogLevel log_level = LogLevel::Warning;  ///< TRILITH_LOG_LEVEL; trace, debug, info, warning, error, off
   bool eager = false;                      ///< TRILITH_EAGER; run the lambdas natively, compile nothing
   bool operator==(const RunConfig&) const = default;

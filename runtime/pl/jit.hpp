@@ -1,12 +1,14 @@
 // runtime/pl/jit.hpp -- pl::jit: makes kernels and orchestrators of lambdas.
 //
-//   pl::jit.incore(λ)    in-core kernel: captured when the program is built, compiled at the first call of a
-//   shape pl::jit(λ)           device orchestration: calls kernels, natively pl::jit.host(λ)      host
-//   orchestrator: loops over ranks and dispatches, natively pl::jit.inline_(λ)   helper that becomes part of
-//   the kernel that calls it
+//   pl::jit.incore(λ)    in-core kernel: captured by the build, compiled at the first call of a shape
+//   pl::jit.incore_source("file.cpp", "entry", pl::signature<…>)    in-core kernel written by hand
+//   pl::jit(λ)           device orchestration: calls kernels, natively
+//   pl::jit.host(λ)      host orchestrator: loops over ranks and dispatches, natively
+//   pl::jit.inline_(λ)   helper that becomes part of the kernel that calls it
 #pragma once
 
 #include "pl/capture_record.hpp"
+#include "pl/incore_source.hpp"
 #include "pl/kernel.hpp"
 #include "pl/orchestrator.hpp"
 
@@ -37,6 +39,13 @@ class Jit {
   [[nodiscard]] InCore<F> incore(F lambda, std::source_location where = std::source_location::current(),
                                  const detail::CaptureUnit* unit = detail::current_capture_unit()) const {
     return InCore<F>(std::move(lambda), where, unit);
+  }
+  /// A kernel written by hand, see pl/incore_source.hpp.
+  template <class... P>
+  [[nodiscard]] InCore<detail::ExternalFunction<P...>> incore_source(
+      std::string file, std::string entry, detail::SignatureOf<P...>,
+      std::source_location where = std::source_location::current()) const {
+    return {detail::ExternalFunction<P...>{{std::move(file), std::move(entry), where}}, where, nullptr};
   }
   template <class F>
   [[nodiscard]] DeviceEntry<F> operator()(

@@ -29,6 +29,15 @@ namespace pl {
 
 namespace detail {
 
+/// Null for a lambda; a kernel in a file of its own knows its source.
+template <class F>
+[[nodiscard]] const ExternalSource* external_source_of(const F& function) {
+  if constexpr (requires { function.external; })
+    return &function.external;
+  else
+    return nullptr;
+}
+
 /// The kernel object of a lambda F with the parameters P.
 template <class F, class R, class... P>
 class LambdaKernel final : public KernelObject {
@@ -40,7 +49,8 @@ class LambdaKernel final : public KernelObject {
 
   LambdaKernel(const F& lambda, std::vector<const std::type_info*> argument_types, std::source_location where,
                const CaptureUnit* unit)
-      : KernelObject({parameters, &lambda, sizeof(F), &typeid(F), std::move(argument_types), where, unit}),
+      : KernelObject({parameters, &lambda, sizeof(F), &typeid(F), std::move(argument_types), where, unit,
+                      external_source_of(lambda)}),
         lambda_(lambda) {}
 
  private:

@@ -13,12 +13,20 @@ namespace pl {
 /// Where the code of a specialisation came from when it was first needed.
 enum class Origin : std::uint8_t { Compiled, Disk, Memory };
 
+/// What became of a specialisation's extents, those of `pl::Tensor<T>`.
+enum class Extents : std::uint8_t {
+  Constant,              ///< within RunConfig.specialisation_budget: constants of the code
+  RunTime,               ///< beyond it: run-time values, as far as the kernel allows
+  ConstantBeyondBudget,  ///< beyond it, but the kernel needs them as constants (or has none)
+};
+
 struct SpecialisationStatistics {
   std::string kernel;     ///< the kernel's name
   std::string location;   ///< "file:line" of its definition
   std::string signature;  ///< "float[8, 8], out float[8, 8], int32"
   Origin origin = Origin::Compiled;
   double seconds = 0;  ///< from the call to the code being ready
+  Extents extents = Extents::Constant;
 };
 
 struct Statistics {

@@ -154,6 +154,20 @@ spmd(N, const K&, A&&...) -> spmd<K, A...>;
 /// Waits until the task is done; the device runs tasks meanwhile. A default TaskId: returns at once.
 void wait(const TaskId& task, std::source_location where = std::source_location::current());
 
+namespace detail {
+/// Between two looks at a condition: lets other threads run; ends this task when the run has failed elsewhere.
+void pause_wait();
+}  // namespace detail
+
+/// Waits until `condition()` holds, in code that runs natively: in a kernel of an eager run (its task needs
+/// `pl::own_thread`) or in ordinary C++. When another task or rank fails meanwhile, the waiting task ends and the program
+/// throws that first error, where a loop of one's own would hang. `condition` is called from this thread, often.
+template <class Condition>
+  requires std::is_invocable_r_v<bool, Condition&>
+void wait_until(Condition condition) {
+  while (!condition()) detail::pause_wait();
+}
+
 /// In `body` only explicit edges count: a kernel call there waits for what `pl::deps` names and for nothing
 /// else, not even for tasks from before the scope. Tasks behind the scope see what it read and wrote.
 void manual_scope(const std::function<void()>& body,

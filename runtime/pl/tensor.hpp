@@ -62,6 +62,7 @@ struct ViewRef {
                                        const std::source_location& where);
 [[noreturn]] void throw_shape_mismatch(const ViewRef& given, std::span<const std::int64_t> extents,
                                        std::span<const std::string_view> names,
+                                       std::span<const std::int64_t> multiples,
                                        const std::source_location& where);
 [[noreturn]] void throw_read_only(const ViewRef& given, const std::source_location& where);
 [[noreturn]] void throw_bad_region(const ViewRef& given, const Index& offsets, const Index& shape,
@@ -161,9 +162,10 @@ class Tensor {
     if constexpr (Annotation::any_shape)
       rank_.value = view.rank;
     else if (!fits(view))
-      detail::throw_shape_mismatch(
-          view, std::span(Annotation::extents, sizeof...(Dims) * !Annotation::is_rank_0),
-          std::span(Annotation::names, sizeof...(Dims) * !Annotation::is_rank_0), where);
+      detail::throw_shape_mismatch(view,
+                                   std::span(Annotation::extents, sizeof...(Dims) * !Annotation::is_rank_0),
+                                   std::span(Annotation::names, sizeof...(Dims) * !Annotation::is_rank_0),
+                                   Annotation::multiples, where);
     data_ = view.data;
     read_only_ = view.read_only;
     for (int axis = 0; axis < view.rank; ++axis) {
@@ -175,8 +177,8 @@ class Tensor {
   [[nodiscard]] static bool fits(const detail::ViewRef& view) {
     if (view.rank != Annotation::rank) return false;
     for (int axis = 0; axis < Annotation::rank; ++axis)
-      if (Annotation::extents[axis] != detail::run_time_extent &&
-          Annotation::extents[axis] != view.extents[axis])
+      if (Annotation::extents[axis] >= 0 ? Annotation::extents[axis] != view.extents[axis]
+                                         : view.extents[axis] % Annotation::multiples[axis] != 0)
         return false;
     return true;
   }

@@ -108,6 +108,25 @@ TEST_CASE("dtypes that are mixed, and constants that a dtype cannot hold") {
             "add: the integer constant 3000000000 stands beside int32");
 }
 
+TEST_CASE("x[i] with an index that only the run knows is told as an index") {
+  auto load = pl::jit.incore([](Any x, Out y, Int i) { y = pl::store(pl::load(x[i]), y); });
+  const int load_line = __LINE__ - 1;
+  auto store = pl::jit.incore([](Any x, Out y, Int i) { pl::store(pl::load(x[0]), y[i]); });
+  const int store_line = __LINE__ - 1;
+  auto inner = pl::jit.incore([](Any x, Out y, Int i) { y = pl::store(pl::load(x[1][i], {0}, {8}), y); });
+  const int inner_line = __LINE__ - 1;
+  auto x = support::numbers({4, 8}), deep = support::numbers({2, 3, 8});
+  pl::Array<float> y({8}), rows({4, 8});
+  check_runs(messages<pl::ShapeError>(load, x, y, 4), load_line,
+             "x[i]: index 4 is outside axis 0, whose extent is 4; positions count from 0");
+  check_runs(messages<pl::ShapeError>(load, x, y, -1), load_line,
+             "x[i]: index -1 is outside axis 0, whose extent is 4");
+  check_runs(messages<pl::ShapeError>(store, x, rows, 7), store_line,
+             "x[i]: index 7 is outside axis 0, whose extent is 4");
+  check_runs(messages<pl::ShapeError>(inner, deep, y, 3), inner_line,
+             "x[i]: index 3 is outside axis 0, whose extent is 3");
+}
+
 TEST_CASE("regions, positions and slices that are provably outside") {
   auto load = pl::jit.incore([](Any x, Out y) { y = pl::store(pl::load(x, {2, 0}, {4, 8}), y); });
   const int load_line = __LINE__ - 1;

@@ -229,6 +229,45 @@ TEST_CASE("the first error stops what has not begun and is thrown by finish") {
   CHECK(ran == 0);
 }
 
+TEST_CASE("a task that waits for ever ends when another one fails, and the first error is told") {
+  const auto graph = graph_of(1);
+  std::atomic<bool> waits{false};
+  TaskRequest waiting = request([&](std::int64_t) {
+    waits = true;
+    pl::wait_until([] { return false; });
+  });
+  waiting.own_thread = true;
+  graph->submit(std::move(waiting));
+  graph->submit(request([&](std::int64_t) {
+    pl::wait_until([&] { return waits.load(); });
+    throw pl::ShapeError("too long", {"a.cpp", 3, 4});
+  }));
+  CHECK(message_of<pl::ShapeError>([&] { graph->finish(); }) == "a.cpp:3:4: too long; in task call");
+}
+
+TEST_CASE("a task that waits for ever ends when another rank fails") {
+  std::atomic<bool> stop{false};
+  TaskGraph::Settings settings;
+  settings.stop = &stop;
+  const auto graph = std::make_shared<TaskGraph>(std::move(settings));
+  std::atomic<bool> waits{false};
+  TaskRequest waiting = request([&](std::int64_t) {
+    waits = true;
+    pl::wait_until([] { return false; });
+  });
+  waiting.own_thread = true;
+  graph->submit(std::move(waiting));
+  pl::wait_until([&] { return waits.load(); });
+  stop = true;
+  bool stopped = false;
+  try {
+    graph->finish();
+  } catch (const pl::detail::Stopped&) {
+    stopped = true;
+  }
+  CHECK(stopped);
+}
+
 TEST_CASE("wait runs tasks and returns when that one is done") {
   const auto graph = graph_of(1);
   int value = 0;

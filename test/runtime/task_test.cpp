@@ -331,6 +331,28 @@ TEST_CASE("tasks that may wait for each other run beside one core") {
   CHECK(signal == 4);
 }
 
+TEST_CASE(
+    "a failing task ends one that waits for a signal which never comes, and the program throws the failure") {
+  const pl::Context context({.cores = 1, .eager = true});
+  const pl::ContextScope scope(context);
+  std::atomic<bool> waits{false};
+  auto waiting = pl::jit.incore([&](AnyOut) {
+    waits = true;
+    pl::wait_until([] { return false; });
+  });
+  auto failing = pl::jit.incore([&](AnyOut) {
+    pl::wait_until([&] { return waits.load(); });
+    throw pl::ShapeError("the signal was never sent");
+  });
+  pl::Array<float> y({2});
+  auto device = pl::jit([&](AnyOut b) {
+    pl::submit(waiting, b[0], pl::own_thread);
+    pl::submit(failing, b[1], pl::own_thread);
+  });
+  auto host = pl::jit.host([&](AnyOut b) { device(b, pld::device = 0); });
+  CHECK(contains(message_of<pl::ShapeError>([&] { host(AnyOut(y.view())); }), "the signal was never sent"));
+}
+
 TEST_CASE("task functions outside of a device orchestration are LevelErrors with the place") {
   pl::Array<float> y({4});
   const auto refused = [](const std::string& message, const std::string& what) {

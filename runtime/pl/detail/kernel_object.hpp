@@ -26,6 +26,12 @@ class KernelWork;
 inline constexpr int result_is_stored = -1;   ///< the lambda ran natively and its result is in `result`
 inline constexpr int result_is_unknown = -2;  ///< recorded without running: the first parameter of the type
 
+/// A kernel written by hand in a file of its own.
+struct ExternalSource {
+  std::string file, entry;
+  std::source_location where;
+};
+
 class KernelObject {
  public:
   struct Definition {
@@ -36,6 +42,7 @@ class KernelObject {
     std::vector<const std::type_info*> argument_types;  ///< of a generic lambda; else empty
     std::source_location where;
     const CaptureUnit* unit;
+    const ExternalSource* external = nullptr;  ///< instead of a lambda
   };
 
   explicit KernelObject(Definition definition);
