@@ -75,6 +75,10 @@ TEST_CASE("every message of the sources is in the catalogue") {
     CAPTURE(site.file);
     CAPTURE(site.line);
     CAPTURE(words);
+    std::string row;
+    for (const std::string& piece : site.pieces) row += (row.empty() ? "| `" : " … ") + piece;
+    row += "` | what to do |";  // to be pasted into the page, and mended
+    CAPTURE(row);
     CHECK(page.find(words) != std::string::npos);
   }
 }
