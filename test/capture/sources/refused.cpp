@@ -544,6 +544,7 @@ auto unseen_member = pl::jit.incore([](Matrix x, Output y) {
 auto compound_expression = pl::jit.incore([](Matrix x, Output y) {
   const int two = ({ Pair pair{1, 2}; pair; }).b;  // refused: is not part of the kernel language
   y = pl::store(pl::load(x) * static_cast<float>(two), y);
+});
 constexpr auto any_n = pl::dynamic("N"), constant_n = pl::specialised("N");
 auto two_kinds = pl::jit.incore([](pl::Tensor<float, any_n> x, pl::Out<pl::Tensor<float, constant_n>> y) {  // refused: two kinds of extent with the name "N"
   y = pl::store(pl::load(x), y);
@@ -551,5 +552,5 @@ auto two_kinds = pl::jit.incore([](pl::Tensor<float, any_n> x, pl::Out<pl::Tenso
 // What is written by hand is no part of a captured kernel.
 auto by_hand = pl::jit.incore_source("by_hand.cpp", "by_hand", pl::signature<Matrix, Output>);
 auto calls_by_hand = pl::jit.incore([](Matrix x, Output y) {
-  by_hand(x, y);  // refused: by_hand
+  by_hand(x, y);  // refused: the operator '()' of 'pl::detail::TypedKernel<pl::detail::ExternalFunction
 });
