@@ -82,6 +82,9 @@ Binding Walker::call(const clang::CallExpr* call) {
                            named ? *named : compound_value(arguments[0]));
     }
     if (method == nullptr && function->hasBody()) return inline_call(call, function, arguments, nullptr);
+    if (method != nullptr && method->getParent()->getName() == "TypedKernel")
+      refuse(call, "a kernel written by hand as a part of another one",
+             "call it from a pl::jit entry or from ordinary C++");
     refuse(call,
            std::string("the operator '") + clang::getOperatorSpelling(op->getOperator()) + "' of '" +
                arguments[0]->getType().getUnqualifiedType().getAsString(context_.getPrintingPolicy()) + "'",

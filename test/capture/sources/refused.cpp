@@ -552,5 +552,5 @@ auto two_kinds = pl::jit.incore([](pl::Tensor<float, any_n> x, pl::Out<pl::Tenso
 // What is written by hand is no part of a captured kernel.
 auto by_hand = pl::jit.incore_source("by_hand.cpp", "by_hand", pl::signature<Matrix, Output>);
 auto calls_by_hand = pl::jit.incore([](Matrix x, Output y) {
-  by_hand(x, y);  // refused: the operator '()' of 'pl::detail::TypedKernel<pl::detail::ExternalFunction
+  by_hand(x, y);  // refused: a kernel written by hand as a part of another one
 });
