@@ -23,7 +23,7 @@ using A2 = WRONG(pl::Const<T>, pl::Const<int>);
 void a2(A2*) { (void)sizeof(A2); }                                       // asserted: pl::Const<T>: T is a bool, an integer or a float
 constexpr auto name = pl::dynamic(WRONG("a name that is longer than thirty-one letters", "a name"));  // asserted: pl::dynamic: a name has 1 to 31 characters
 using A3 = pl::Tensor<float COMMA WRONG(2.5f, 2)>;
-void a3(A3*) { (void)sizeof(A3); }                                       // asserted: a dim of pl::Tensor is an integer, pl::dynamic("name") or pl::no_dims
+void a3(A3*) { (void)sizeof(A3); }                                       // asserted: a dim of pl::Tensor is an integer, pl::dynamic("name"), pl::specialised("name") or pl::no_dims
 using A4 = WRONG(pl::Tensor<float COMMA pl::no_dims COMMA 2>, pl::Tensor<float COMMA pl::no_dims>);
 void a4(A4*) { (void)sizeof(A4); }                                       // asserted: pl::no_dims stands alone
 using A5 = WRONG(pl::Tensor<float COMMA 1 COMMA 2 COMMA 3 COMMA 4 COMMA 5 COMMA 6 COMMA 7 COMMA 8 COMMA 9>, pl::Tensor<float COMMA 1>);
