@@ -1,5 +1,7 @@
 #include "codegen/builder.hpp"
 
+#include "codegen/remote.hpp"
+
 #include <utility>
 
 namespace trilith::codegen::build {
@@ -117,6 +119,15 @@ Expr load(Expr tensor, const Items& offsets, const Items& shape) {
 }
 
 Expr load(Expr tensor) { return load(std::move(tensor), {}, {}); }
+
+Expr remote(Op op, std::vector<Expr> operands, const Attributes& attributes) {
+  Type type;
+  if (is_rank_scalar(op)) type = Type::scalar(DType::Int32);
+  if (op == Op::RemoteLoad) type = Type::tile(operands.at(0).type.dtype);
+  Expr expression = node(op, std::move(type), std::move(operands));
+  expression.attributes = attributes;
+  return expression;
+}
 
 Expr load(Expr tensor, const Items& offsets, const Items& shape, bool clamp, const Items& valid) {
   Expr expression = load(std::move(tensor), offsets, shape);
@@ -291,6 +302,19 @@ void KernelBuilder::print(Expr value) {
 void KernelBuilder::check(Expr position, Expr size) {
   Statement statement = start(StatementKind::Evaluate);
   statement.value = call(Op::Check, {std::move(position), std::move(size)});
+  add(std::move(statement));
+}
+
+Expr KernelBuilder::window(std::string name, DType dtype, std::vector<Dim> shape) {
+  Expr made = tensor(std::move(name), Access::InOut, dtype, std::move(shape));
+  kernel_.parameters.back().window = true;
+  return made;
+}
+
+void KernelBuilder::remote(Op op, std::vector<Expr> operands, const Attributes& attributes) {
+  Statement statement = start(StatementKind::Evaluate);
+  statement.value = build::remote(op, std::move(operands), attributes);
+  statement.value.location = statement.location;
   add(std::move(statement));
 }
 

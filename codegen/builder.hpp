@@ -46,6 +46,8 @@ using Items = std::vector<Item>;
 [[nodiscard]] Expr load(Expr tensor, const Items& offsets, const Items& shape);
 /// One element of a tile; give it a variable with `let`, since it stands only as the root of an assignment.
 [[nodiscard]] Expr read(Expr tile, const Items& offsets);
+/// An operation on windows, operands as in its row. Those with a value need a variable: give them to `let`.
+[[nodiscard]] Expr remote(Op op, std::vector<Expr> operands, const Attributes& attributes = {});
 [[nodiscard]] Expr load(Expr tensor);  ///< the whole tensor: both lists are empty
 /// A load that is cut to the tensor, or valid in a part only (no items: all of it).
 [[nodiscard]] Expr load(Expr tensor, const Items& offsets, const Items& shape, bool clamp,
@@ -78,6 +80,8 @@ class KernelBuilder {
   Expr tensor(std::string name, Access access, DType dtype, std::vector<Dim> shape);
   /// A `pl::Tensor<>` parameter: any dtype too.
   Expr any_tensor(std::string name, Access access);
+  /// A `pld::DistributedTensor` parameter.
+  Expr window(std::string name, DType dtype, std::vector<Dim> shape);
   Expr scalar(std::string name, DType dtype);
   /// A `pl::Const<T>` parameter.
   Expr const_scalar(std::string name, DType dtype);
@@ -95,6 +99,8 @@ class KernelBuilder {
   void print(Expr value);
   /// A fault unless 0 <= position < size: an element of an array.
   void check(Expr position, Expr size);
+  /// A statement of Group::Remote.
+  void remote(Op op, std::vector<Expr> operands, const Attributes& attributes = {});
   /// A statement of Group::Synchronise.
   void synchronise(Op op);
   void if_(Expr condition, const Body& then, const Body& otherwise = {});

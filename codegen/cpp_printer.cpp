@@ -68,6 +68,7 @@ class CppPrinter {
         for (const Dim& dim : declared.type.shape)
           type += ", " + (dim.is_constant() ? std::to_string(dim.extent) : name(dim.variable));
       type += ">";
+      if (parameter.window) cannot("a window");
       if (parameter.access == Access::Out) type = "pl::Out<" + type + ">";
       if (parameter.access == Access::InOut) type = "pl::InOut<" + type + ">";
     } else {
@@ -226,6 +227,7 @@ class CppPrinter {
       }
       default: break;
     }
+    if (operation(expr.op).group == Group::Remote) cannot("an operation on a window");
     std::string operands;
     for (const Expr& each : expr.operands)
       append(operands, each.is_constant() && each.literal ? literal(expr, each) : text(each));

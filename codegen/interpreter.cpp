@@ -4,6 +4,7 @@
 #include "codegen/message.hpp"
 #include "codegen/printer.hpp"
 #include "codegen/reference.hpp"
+#include "codegen/remote.hpp"
 
 #include <map>
 #include <optional>
@@ -185,7 +186,13 @@ class Interpreter {
       case Op::SubblockIdx: return Value::scalar(std::int32_t{0});
       case Op::BarrierAll:
       case Op::PipeBarrier: return {};
-      default: return is_tile_call(expr.op) ? tile_call(expr) : apply(expr);
+      default:
+        if (is_remote(expr.op))
+          throw pl::UserError("'" + std::string(operation(expr.op).name) +
+                                  "' needs other ranks: run the kernel in a pl::jit.host program, with one "
+                                  "device a rank",
+                              place());
+        return is_tile_call(expr.op) ? tile_call(expr) : apply(expr);
     }
   }
 

@@ -83,6 +83,13 @@ enum class Fill : std::uint8_t { Zero, Max, Min };
 /// How a store writes: `Add` adds each element to what is there, one indivisible step an element.
 enum class Atomic : std::uint8_t { None, Add };
 
+/// How a notify changes its cell, and what a wait compares it with.
+enum class NotifyOp : std::uint8_t { Set, AtomicAdd };
+enum class WaitCmp : std::uint8_t { Eq, Ge };
+/// Of collectives: what becomes of the ranks' elements, and which way the data goes.
+enum class ReduceOp : std::uint8_t { Sum, Max, Min, Prod };
+enum class Algorithm : std::uint8_t { Auto, Mesh, Ring };
+
 /// What an operation needs beside its operands.
 struct Attributes {
   CastMode mode = CastMode::Rint;         ///< Cast
@@ -94,7 +101,11 @@ struct Attributes {
   bool trans_b = false;                   ///< products: operand b is given as [N, K]
   bool upper = false;                     ///< Tri
   MemorySpace memory = MemorySpace::Vec;  ///< MoveTo
-  Atomic atomic = Atomic::None;           ///< Store
+  Atomic atomic = Atomic::None;           ///< Store, RemoteStore, RemotePut
+  NotifyOp notify = NotifyOp::AtomicAdd;  ///< Notify
+  WaitCmp compare = WaitCmp::Ge;          ///< Wait
+  ReduceOp reduce = ReduceOp::Sum;        ///< Allreduce, ReduceScatter
+  Algorithm algorithm = Algorithm::Auto;  ///< Allreduce
   Fill fill = Fill::Zero;                 ///< Fillpad
   std::uint32_t indexed = 0;  ///< specialised Load, Store: bit k: the offset on axis k is the index of `x[i]`
   bool operator==(const Attributes&) const = default;
@@ -187,6 +198,7 @@ struct Parameter {
   VariableId variable = no_variable;
   Access access = Access::In;
   bool specialised = false;  ///< `pl::Const<T>`: its value is part of the key
+  bool window = false;       ///< `pld::DistributedTensor`: an InOut tensor that other ranks reach, too
   bool operator==(const Parameter&) const = default;
 };
 

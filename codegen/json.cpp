@@ -23,6 +23,10 @@ constexpr std::array type_kind_names{"void", "scalar", "tile", "tensor", "list"}
 constexpr std::array cast_mode_names{"rint", "round", "floor", "ceil", "trunc", "odd"};
 constexpr std::array memory_names{"vec", "mat", "left", "right", "acc", "bias"};
 constexpr std::array atomic_names{"none", "add"};
+constexpr std::array notify_names{"set", "atomic_add"};
+constexpr std::array compare_names{"eq", "ge"};
+constexpr std::array reduce_names{"sum", "max", "min", "prod"};
+constexpr std::array algorithm_names{"auto", "mesh", "ring"};
 constexpr std::array fill_names{"zero", "max", "min"};
 constexpr std::array variable_kind_names{"local", "parameter", "capture", "extent"};
 constexpr std::array statement_kind_names{"assign", "evaluate", "if",    "for",     "while",
@@ -86,6 +90,14 @@ Json write(const Expr& expression) {
     json["memory"] = name_in(memory_names, expression.attributes.memory);
   if (expression.attributes.atomic != Atomic::None)
     json["atomic"] = name_in(atomic_names, expression.attributes.atomic);
+  if (expression.attributes.notify != NotifyOp::AtomicAdd)
+    json["notify"] = name_in(notify_names, expression.attributes.notify);
+  if (expression.attributes.compare != WaitCmp::Ge)
+    json["compare"] = name_in(compare_names, expression.attributes.compare);
+  if (expression.attributes.reduce != ReduceOp::Sum)
+    json["reduce"] = name_in(reduce_names, expression.attributes.reduce);
+  if (expression.attributes.algorithm != Algorithm::Auto)
+    json["algorithm"] = name_in(algorithm_names, expression.attributes.algorithm);
   if (expression.attributes.fill != Fill::Zero)
     json["fill"] = name_in(fill_names, expression.attributes.fill);
   if (expression.attributes.indexed != 0) json["indexed"] = expression.attributes.indexed;
@@ -157,6 +169,7 @@ Json write(const Parameter& parameter) {
   json["variable"] = parameter.variable;
   json["access"] = name_in(access_names, parameter.access);
   if (parameter.specialised) json["specialised"] = true;
+  if (parameter.window) json["window"] = true;
   return json;
 }
 
@@ -372,6 +385,10 @@ class Reader {
     result.attributes.upper = object.flag("upper");
     result.attributes.memory = object.choice_or("memory", memory_names, MemorySpace::Vec);
     result.attributes.atomic = object.choice_or("atomic", atomic_names, Atomic::None);
+    result.attributes.notify = object.choice_or("notify", notify_names, NotifyOp::AtomicAdd);
+    result.attributes.compare = object.choice_or("compare", compare_names, WaitCmp::Ge);
+    result.attributes.reduce = object.choice_or("reduce", reduce_names, ReduceOp::Sum);
+    result.attributes.algorithm = object.choice_or("algorithm", algorithm_names, Algorithm::Auto);
     result.attributes.fill = object.choice_or("fill", fill_names, Fill::Zero);
     result.attributes.indexed = static_cast<std::uint32_t>(small_integer(object, "indexed"));
     if (const Json* operands = object.find("operands"))
@@ -468,6 +485,7 @@ class Reader {
     result.variable = variable_id(object.get("variable"), object.path("variable"));
     result.access = object.choice<Access>("access", access_names);
     result.specialised = object.flag("specialised");
+    result.window = object.flag("window");
     object.finish();
     return result;
   }

@@ -20,6 +20,7 @@ namespace trilith::codegen {
 ///  RowReduce  -- [..., R, C] -> [..., R, 1];  ColReduce -- [..., R, C] -> [..., 1, C]
 ///  Create     -- shape given by a list operand;  Move -- load and store
 ///  Identity   -- int32 scalars that the run gives;  Synchronise -- statements without a value
+///  Remote     -- what a kernel does to windows: parts of other ranks, signals, collectives
 ///  Generate, Layout, Index, Linear -- tile calls: a shape rule each (tile_call.hpp), operands and result in
 ///  memory, emitted as one call of the device header
 enum class Group : std::uint8_t {
@@ -36,6 +37,7 @@ enum class Group : std::uint8_t {
   Debug,
   Identity,     ///< int32 scalars that the run gives
   Synchronise,  ///< statements without a value
+  Remote,       ///< statements of their own, which nothing that touches memory may pass (remote.hpp)
   Reduce,  ///< captured only: over attributes.axis, which stays as 1; specialised to row and column reductions
   Generate,  ///< tile calls without a tile operand: arange, tri, random
   Layout,    ///< tile calls that move elements and change none: transpose, concat, ...
@@ -218,7 +220,40 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(SetValid, "set_valid", Move, 2, Any, Exact,                                                             \
     "captured only: tile operand 0, of which only the cells inside operand 1 (list) stay valid")            \
   X(Fillpad, "fillpad", Move, 1, Any, Exact,                                                                \
-    "captured only: tile operand 0 with the cells outside its valid shape = attributes.fill, all valid")
+    "captured only: tile operand 0 with the cells outside its valid shape = attributes.fill, all valid")    \
+  X(CommRank, "comm_rank", Remote, 1, Any, Exact,                                                           \
+    "int32 number of this rank among those that share window operand 0")                                    \
+  X(CommSize, "comm_size", Remote, 1, Any, Exact, "int32 count of the ranks that share window operand 0")   \
+  X(RemoteLoad, "remote_load", Remote, 4, Any, Exact,                                                       \
+    "tile = window operand 0 [offsets operand 2 : + shape operand 3] of rank operand 1; both lists empty: " \
+    "all of it")                                                                                            \
+  X(RemoteStore, "remote_store", Remote, 4, Any, Exact,                                                     \
+    "window operand 1 [offsets operand 3 : + shape] of rank operand 2 = tile operand 0, or += it; empty "   \
+    "list: offsets 0")                                                                                      \
+  X(RemotePut, "put", Remote, 6, Any, Exact,                                                                \
+    "window operand 0 [operand 3 : + shape operand 5] of rank operand 1 = tensor operand 2 [operand 4 : + " \
+    "shape], or += it; the lists empty: all of operand 2, to offsets 0")                                    \
+  X(RemoteGet, "get", Remote, 6, Any, Exact,                                                                \
+    "tensor operand 0 [operand 4 : + shape operand 5] = window operand 1 [operand 3 : + shape] of rank "    \
+    "operand 2; the lists empty: all of operand 0, from offsets 0")                                         \
+  X(Notify, "notify", Remote, 4, Any, Exact,                                                                \
+    "the cell of window operand 0 at offsets operand 2 of rank operand 1 = operand 3, or += it; what this " \
+    "task wrote to that rank before is visible there first")                                                \
+  X(Wait, "wait", Remote, 3, Any, Exact,                                                                    \
+    "until this rank's own cell of window operand 0 at offsets operand 1 is >= operand 2, or == it")        \
+  X(Fence, "fence", Remote, 0, Any, Exact, "orders the remote writes of this task before and behind it")    \
+  X(Barrier, "barrier", Remote, 3, Any, Exact,                                                              \
+    "until all ranks of window operand 0 are here; operands 1 and 2: the region, as of all collectives")    \
+  X(Allreduce, "allreduce", Remote, 3, Numeric, Exact,                                                      \
+    "every rank's region of window operand 0 = the reduction of all ranks' regions, in the order of ranks") \
+  X(Broadcast, "broadcast", Remote, 4, Any, Exact,                                                          \
+    "every rank's region of window operand 0 = that of rank operand 3")                                     \
+  X(Allgather, "allgather", Remote, 3, Any, Exact,                                                          \
+    "row r of every rank's region of window operand 0 = row r of rank r")                                   \
+  X(ReduceScatter, "reduce_scatter", Remote, 3, Numeric, Exact,                                             \
+    "row r of rank r's region of window operand 0 = the reduction of all ranks' row r")                     \
+  X(AllToAll, "all_to_all", Remote, 3, Any, Exact,                                                          \
+    "row i of rank r's region of window operand 0 = what was row r of rank i")
 
 enum class Op : std::uint8_t {
 #define X(enumerator, name, group, arity, dtypes, exactness, formula) enumerator,

@@ -17,6 +17,8 @@ constexpr std::size_t widest_comment_column = 72;
 
 constexpr const char* fill_names[] = {"zero", "max", "min"};
 constexpr const char* memory_names[] = {"vec", "mat", "left", "right", "acc", "bias"};
+constexpr const char* reduce_names[] = {"sum", "max", "min", "prod"};
+constexpr const char* algorithm_names[] = {"auto", "mesh", "ring"};
 constexpr const char* cast_mode_names[] = {"rint", "round", "floor", "ceil", "trunc", "odd"};
 
 std::string_view base_name(std::string_view path) {
@@ -158,7 +160,8 @@ class Printer {
     if (parameter.variable < 0 || index >= kernel_.variables.size()) return "?";
     const Type& type = kernel_.variables[index].type;
     constexpr const char* access[] = {"in ", "out ", "inout "};
-    const char* prefix = type.is_tensor()        ? access[static_cast<int>(parameter.access)]
+    const char* prefix = parameter.window        ? "window "
+                         : type.is_tensor()      ? access[static_cast<int>(parameter.access)]
                          : parameter.specialised ? "const "
                                                  : "";
     return name_of(parameter.variable) + ": " + prefix + type_text(type);
@@ -189,6 +192,27 @@ class Printer {
     return operands(expr.operands[offsets]) + " : " + operands(expr.operands[shape]);
   }
 
+  std::string list_at(const Expr& expr, std::size_t i) const {
+    return i < expr.operands.size() ? operands(expr.operands[i]) : "?";
+  }
+  /// "w[0, 4]" of tensor operand i.
+  std::string part_of(const Expr& expr, std::size_t i, const std::string& part) const {
+    return operand(expr, i, 0) + (part.empty() ? "" : "[" + part + "]");
+  }
+  static std::string written(const Expr& expr) {
+    return expr.attributes.atomic == Atomic::Add ? " += " : " = ";
+  }
+
+  std::string collective(const Expr& expr) const {
+    std::string text = std::string(operation(expr.op).name) + " " + part_of(expr, 0, region(expr, 1, 2));
+    if (expr.op == Op::Broadcast) text += " from " + operand(expr, 3);
+    if (expr.op == Op::Allreduce || expr.op == Op::ReduceScatter)
+      text += std::string(", ") + reduce_names[static_cast<int>(expr.attributes.reduce)];
+    if (expr.attributes.algorithm != Algorithm::Auto)
+      text += std::string(", ") + algorithm_names[static_cast<int>(expr.attributes.algorithm)];
+    return text;
+  }
+
   std::string bare(const Expr& expr, int precedence) const {
     switch (expr.op) {
       case Op::Constant: return constant_text(expr.value);
@@ -210,6 +234,30 @@ class Printer {
         return "store " + operand(expr, 2, 0) + (at.empty() ? "" : "[" + at + "]") +
                (expr.attributes.atomic == Atomic::Add ? " += " : " = ") + operand(expr, 0);
       }
+      case Op::RemoteLoad:
+        return "remote_load " + part_of(expr, 0, region(expr, 2, 3)) + " of " + operand(expr, 1);
+      case Op::RemoteStore:
+        return "remote_store " + part_of(expr, 1, list_at(expr, 3)) + " of " + operand(expr, 2) +
+               written(expr) + operand(expr, 0);
+      case Op::RemotePut:
+        return "put " + part_of(expr, 0, region(expr, 3, 5)) + " of " + operand(expr, 1) + written(expr) +
+               part_of(expr, 2, list_at(expr, 4));
+      case Op::RemoteGet:
+        return "get " + part_of(expr, 0, list_at(expr, 4)) + " = " + part_of(expr, 1, region(expr, 3, 5)) +
+               " of " + operand(expr, 2);
+      case Op::Notify:
+        return "notify " + part_of(expr, 0, list_at(expr, 2)) + " of " + operand(expr, 1) +
+               (expr.attributes.notify == NotifyOp::Set ? " = " : " += ") + operand(expr, 3);
+      case Op::Wait:
+        return "wait " + part_of(expr, 0, list_at(expr, 1)) +
+               (expr.attributes.compare == WaitCmp::Eq ? " == " : " >= ") + operand(expr, 2);
+      case Op::Fence: return "fence";
+      case Op::Barrier:
+      case Op::Allreduce:
+      case Op::Broadcast:
+      case Op::Allgather:
+      case Op::ReduceScatter:
+      case Op::AllToAll: return collective(expr);
       case Op::Full: return "full<" + dtype_text(expr.type) + ">(" + operands(expr) + ")";
       case Op::Cast:
         return "cast<" + dtype_text(expr.type) +

@@ -75,7 +75,7 @@ class Shrinker {
     bool any = false;
     for (bool again = true; again;) {
       again = false;
-      if (expr.op == Op::Load || expr.op == Op::List) break;
+      if (expr.op == Op::Load || expr.op == Op::List || operation(expr.op).group == Group::Remote) break;
       const std::size_t skip = expr.op == Op::Store ? expr.operands.size() : 0;
       for (std::size_t i = skip; i < expr.operands.size() && !again; ++i)
         again = attempt(expr, [&](Expr& kept) {

@@ -1,5 +1,7 @@
 #include "runtime/call_plan.hpp"
 
+#include "codegen/remote.hpp"
+
 #include <cstdio>
 #include <cstring>
 
@@ -73,6 +75,7 @@ CallPlan::CallPlan(std::shared_ptr<const CapturedKernel> captured, std::span<con
     }
     extents_in_key.push_back(in_key);
   }
+  may_wait = codegen::may_wait(ir);
   for (std::size_t i = 0; i < ir.captures.size(); ++i) {
     const auto& variable = ir.variables[static_cast<std::size_t>(ir.captures[i].variable)];
     const auto size = static_cast<std::uint32_t>(codegen::size_of(variable.type.dtype));

@@ -102,7 +102,7 @@ int rank(std::source_location where) {
             "them: for (auto r : pl::range(pld::world_size())), and passes r down"
       : level == Level::None
           ? "pld::rank() was called outside a program; ranks exist in a host orchestrator's loop"
-          : "pld::rank() needs a window's context, and windows are not built yet; pass the rank down as an "
+          : "pld::rank() was called without a window; write pld::rank(window), or pass the rank down as an "
             "argument",
       {where.file_name(), where.line(), where.column()});
 }

@@ -1,5 +1,6 @@
 #include "runtime/entry_run.hpp"
 
+#include "runtime/program.hpp"
 #include "runtime/run_times.hpp"
 #include "runtime/trace.hpp"
 
@@ -80,6 +81,15 @@ void run_entry_body(const EntryRun& entry, const std::function<void()>& body) {
   settings.observer = observer ? &*observer : nullptr;
   const auto graph = std::make_shared<TaskGraph>(std::move(settings));
   thread.tasks = graph.get();
+  struct Known {
+    const EntryRun& entry;
+    explicit Known(const EntryRun& entry_, TaskGraph* tasks) : entry(entry_) {
+      if (entry.run != nullptr) entry.run->set_tasks(entry.rank, tasks);
+    }
+    ~Known() {
+      if (entry.run != nullptr) entry.run->set_tasks(entry.rank, nullptr);
+    }
+  } known(entry, graph.get());
   const Clock::time_point begin = observer ? Clock::now() : Clock::time_point{};
   try {
     body();

@@ -217,6 +217,8 @@ class KernelDispatch {
       }
       const ViewRef& view = arguments[i].view;
       work->views.emplace_back(view);
+      // Natively it is not known whether it waits.
+      request.own_thread |= parameters[i].window && (specialisation == nullptr || call_plan().may_wait);
       request.touches.push_back({work->views.back(), parameters[i].access != Access::In});
       if (!thread.manual && !view.read_only.untracked) request.waits_for.push_back(request.touches.back());
     }
@@ -225,7 +227,7 @@ class KernelDispatch {
         work->scalars.push_back(read_capture(closure_, capture));
     if (options != nullptr) {
       request.blocks = options->blocks;
-      request.own_thread = options->own_thread;
+      request.own_thread |= options->own_thread;
       for (const TaskId& task : options->after)
         if (task) request.after.push_back(number_of(*thread.tasks, task, options->where));
     }
@@ -412,7 +414,8 @@ class KernelDispatch {
     for (std::size_t i = 0; i < parameters.size(); ++i) {
       if (!parameters[i].tensor || parameters[i].access == Access::In) continue;
       for (std::size_t j = 0; j < parameters.size(); ++j) {
-        if (j == i || !parameters[j].tensor) continue;
+        // Several views of one window are usual: signals order what is done through them.
+        if (j == i || !parameters[j].tensor || (parameters[i].window && parameters[j].window)) continue;
         // Two outputs meet once in each order; the ranges of an empty view are empty.
         if (measured[i].end <= measured[j].begin || measured[j].end <= measured[i].begin) [[likely]]
           continue;
@@ -695,7 +698,7 @@ void KernelObject::run(const KernelWork& work, std::int64_t block, std::int64_t 
     abi::Tensor tensors[64];
     for (const RecordedView& view : work.views)
       tensors[next_view++] = {view.data, view.extents.data(), view.strides.data()};
-    run_entry(work.specialisation->code.entry, {tensors, work.scalars.data(), block, blocks});
+    run_entry(work.specialisation->code.entry, {tensors, work.scalars.data(), block, blocks}, work.views);
     return;
   }
   Argument arguments[64];

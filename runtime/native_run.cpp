@@ -2,6 +2,7 @@
 
 #include "codegen/interpreter.hpp"
 #include "codegen/reference.hpp"
+#include "codegen/remote.hpp"
 #include "codegen/xsimd/emit.hpp"
 
 #include <cstring>
@@ -67,7 +68,8 @@ void rethrow_at_the_kernels_line(const UserError& error, const CallPlan& plan,
                                  const codegen::Signature& signature, const void* closure) {
   try {
     (void)codegen::specialise(plan.kernel->ir, signature);
-    interpret_copies(plan, parameters, arguments, closure);
+    // Of other ranks the interpreter knows nothing.
+    if (!codegen::uses_windows(plan.kernel->ir)) interpret_copies(plan, parameters, arguments, closure);
   } catch (const UserError& found) {
     // Of another line: another mistake, since a native run has written to its arguments before it ended.
     if (error.location().line == 0 || found.location().line == error.location().line) throw;

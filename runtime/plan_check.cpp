@@ -115,7 +115,9 @@ void warn_about_missing_rank(const Recorder& recorder) {
     bool alike = true;
     std::vector<std::vector<std::int64_t>> integers;
     for (const RecordedDispatch* dispatch : ranks) {
-      for (const RecordedArgument& argument : dispatch->arguments) has_rank |= argument.info.is_rank;
+      // A kernel asks a window for its rank.
+      for (const RecordedArgument& argument : dispatch->arguments)
+        has_rank |= argument.info.is_rank || argument.info.window;
       alike &= dispatch->arguments.size() == ranks.front()->arguments.size();
       integers.push_back(integers_of(*dispatch));
       alike &= integers.back().size() == integers.front().size();

@@ -107,6 +107,7 @@ std::shared_ptr<Program> compile_program(const std::function<void()>& host, cons
     recorder.check(definition);
   }
   program->plan = recorder.text();
+  program->domains = recorder.windows.used();
   return program;
 }
 
@@ -183,40 +184,122 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
 std::string plan_of(const Program& program) { return program.plan; }
 Statistics statistics_of(const Program& program) { return program.context->statistics(); }
 
-void ProgramRun::enqueue(int rank, std::function<void()> work) {
+ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times)
+    : program_(program),
+      config_(std::move(config)),
+      times_(times),
+      ranks_(static_cast<std::size_t>(world_size())),
+      monitor_(std::make_shared<WaitMonitor>(*this)),
+      windows_(world_size(), program.domains, monitor_) {}
+
+void ProgramRun::enqueue(int rank, std::function<void()> work) { enqueue(rank, false, std::move(work)); }
+
+void ProgramRun::enqueue_collective(int rank, std::function<void()> work) {
+  enqueue(rank, true, std::move(work));
+}
+
+void ProgramRun::enqueue(int rank, bool collective, std::function<void()> work) {
   throw_if_stopped();
+  {
+    const Lock lock(ranks_mutex_);
+    RankState& state = ranks_[static_cast<std::size_t>(rank)];
+    ++state.jobs;
+    ++state.changes;
+  }
   {
     const Lock lock(mutex_);
     ++pending_;
   }
   const int id = program_.config.distributed.device_ids[static_cast<std::size_t>(rank)];
   program_.context->devices().device(id).enqueue(
-      [self = shared_from_this(), rank, queued = Clock::now(), work = std::move(work)] {
-        self->execute(rank, queued, work);
+      [self = shared_from_this(), rank, collective, queued = Clock::now(), work = std::move(work)] {
+        self->execute(rank, collective, queued, work);
       });
 }
 
-void ProgramRun::execute(int rank, Clock::time_point queued, const std::function<void()>& work) {
+void ProgramRun::execute(int rank, bool collective, Clock::time_point queued,
+                         const std::function<void()>& work) {
   if (!stopped_.load(std::memory_order_relaxed)) {
     try {
-      run_entry_body({program_.context.get(), &config_, rank, this, &stopped_, times_, queued}, work);
+      if (collective)
+        run_collective(rank, work);
+      else
+        run_entry_body({program_.context.get(), &config_, rank, this, &stopped_, times_, queued}, work);
     } catch (const Stopped&) {
     } catch (...) {
       fail(with_note(std::current_exception(), "; on rank " + std::to_string(rank)));
     }
+  }
+  {
+    const Lock lock(ranks_mutex_);
+    RankState& state = ranks_[static_cast<std::size_t>(rank)];
+    --state.jobs;
+    ++state.changes;
   }
   const Lock lock(mutex_);
   // Under the lock: the host may leave, and the program go, as soon as it sees none pending.
   if (--pending_ == 0) done_.notify_all();
 }
 
+void ProgramRun::run_collective(int rank, const std::function<void()>& work) {
+  const ThreadStateScope scope;
+  ThreadState& thread = thread_state();
+  thread.level = Level::Device;
+  thread.context = program_.context.get();
+  thread.rank = rank;
+  thread.run = this;
+  const auto set = [&](bool inside) {
+    const Lock lock(ranks_mutex_);
+    RankState& state = ranks_[static_cast<std::size_t>(rank)];
+    state.in_collective = inside;
+    ++state.changes;
+  };
+  set(true);
+  struct Leave {
+    const decltype(set)& leave;
+    ~Leave() { leave(false); }
+  } leave{set};
+  work();
+}
+
+void ProgramRun::set_tasks(int rank, TaskGraph* tasks) {
+  const Lock lock(ranks_mutex_);
+  RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  state.tasks = tasks;
+  ++state.changes;
+}
+
+std::optional<std::uint64_t> ProgramRun::idle(int rank, std::size_t waits) {
+  if (!all_dispatched_.load(std::memory_order_acquire)) return std::nullopt;
+  const Lock lock(ranks_mutex_);
+  const RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  std::uint64_t number = state.changes << 32;
+  if (state.tasks != nullptr) {
+    const std::optional<std::uint32_t> tasks = state.tasks->idle(waits);
+    if (!tasks) return std::nullopt;
+    number += *tasks;
+  } else if (waits != (state.in_collective ? 1U : 0U) || (state.jobs != 0 && !state.in_collective)) {
+    return std::nullopt;
+  }
+  return number;
+}
+
+bool ProgramRun::finished(int rank) {
+  const Lock lock(ranks_mutex_);
+  return ranks_[static_cast<std::size_t>(rank)].jobs == 0;
+}
+
 void ProgramRun::fail(std::exception_ptr failure) {
-  const Lock lock(mutex_);
-  if (!failure_) failure_ = std::move(failure);
-  stopped_.store(true, std::memory_order_relaxed);
+  {
+    const Lock lock(mutex_);
+    if (!failure_) failure_ = std::move(failure);
+    stopped_.store(true, std::memory_order_relaxed);
+  }
+  monitor_->wake_all();
 }
 
 void ProgramRun::finish() {
+  all_dispatched_.store(true, std::memory_order_release);
   std::exception_ptr failure;
   {
     const Lock lock(mutex_);

@@ -6,6 +6,8 @@
 #include "runtime/recorder.hpp"
 #include "runtime/run_times.hpp"
 #include "runtime/task_graph.hpp"
+#include "runtime/windows/wait_monitor.hpp"
+#include "runtime/windows/window_memory.hpp"
 
 #include <atomic>
 #include <condition_variable>
@@ -26,29 +28,47 @@ class Program {
   const std::source_location definition;
   std::vector<RecordedArgument> arguments;
   std::string plan;
+  std::vector<std::vector<int>> domains;  ///< for each window buffer the ranks that share it
 };
 
-class ProgramRun : public std::enable_shared_from_this<ProgramRun> {
+class ProgramRun : public RankStates, public std::enable_shared_from_this<ProgramRun> {
  public:
   /// `config`: the program's, with the cores, the trace and the order of this run.
-  ProgramRun(const Program& program, RunConfig config, RunTimes* times)
-      : program_(program), config_(std::move(config)), times_(times) {}
+  ProgramRun(const Program& program, RunConfig config, RunTimes* times);
   [[nodiscard]] int world_size() const {
     return static_cast<int>(program_.config.distributed.device_ids.size());
   }
   /// Hands work to the device of a rank.
   void enqueue(int rank, std::function<void()> work);
+  /// The same for a rank's part of a collective that the host has called.
+  void enqueue_collective(int rank, std::function<void()> work);
+  [[nodiscard]] Windows& windows() { return windows_; }
+  /// The tasks of the dispatch that runs on a rank now; null: none.
+  void set_tasks(int rank, TaskGraph* tasks);
   /// The first failure counts; what is enqueued and not begun is dropped, running ranks stop at their next
   /// task.
-  void fail(std::exception_ptr failure);
+  void fail(std::exception_ptr failure) override;
   void throw_if_stopped() const {
     if (stopped_.load(std::memory_order_relaxed)) throw Stopped{};
   }
   /// Waits for all ranks; throws the first failure.
   void finish();
 
+  [[nodiscard]] bool stopped() const override { return stopped_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::optional<std::uint64_t> idle(int rank, std::size_t waits) override;
+  [[nodiscard]] bool finished(int rank) override;
+
  private:
-  void execute(int rank, Clock::time_point queued, const std::function<void()>& work);
+  /// What a rank does now.
+  struct RankState {
+    int jobs = 0;  ///< dispatches and collectives that are queued or run
+    TaskGraph* tasks = nullptr;
+    bool in_collective = false;
+    std::uint64_t changes = 0;
+  };
+  void run_collective(int rank, const std::function<void()>& work);
+  void enqueue(int rank, bool collective, std::function<void()> work);
+  void execute(int rank, bool collective, Clock::time_point queued, const std::function<void()>& work);
 
   const Program& program_;
   const RunConfig config_;
@@ -58,6 +78,11 @@ class ProgramRun : public std::enable_shared_from_this<ProgramRun> {
   std::condition_variable_any done_;
   int pending_ TRILITH_GUARDED_BY(mutex_) = 0;
   std::exception_ptr failure_ TRILITH_GUARDED_BY(mutex_);
+  std::atomic<bool> all_dispatched_{false};  ///< the host orchestrator has returned
+  Mutex ranks_mutex_;
+  std::vector<RankState> ranks_ TRILITH_GUARDED_BY(ranks_mutex_);
+  const std::shared_ptr<WaitMonitor> monitor_;
+  Windows windows_;
 };
 
 }  // namespace pl::detail

@@ -14,12 +14,16 @@ struct RecordedView {
   DType dtype;
   int rank;
   void* data;
+  const WindowPart* window;
   std::array<std::int64_t, max_rank> extents, strides;
-  explicit RecordedView(const ViewRef& view) : dtype(view.dtype), rank(view.rank), data(view.data) {
+  explicit RecordedView(const ViewRef& view)
+      : dtype(view.dtype), rank(view.rank), data(view.data), window(view.window) {
     std::copy_n(view.extents, rank, extents.begin());
     std::copy_n(view.strides, rank, strides.begin());
   }
-  [[nodiscard]] ViewRef view() const { return {dtype, false, rank, data, extents.data(), strides.data()}; }
+  [[nodiscard]] ViewRef view() const {
+    return {dtype, false, rank, data, extents.data(), strides.data(), window};
+  }
 };
 
 }  // namespace pl::detail

@@ -4,6 +4,7 @@
 #include "pl/detail/kernel_object.hpp"
 #include "pl/detail/program.hpp"
 #include "runtime/recorded_view.hpp"
+#include "runtime/windows/window_memory.hpp"
 
 #include <array>
 #include <cstdlib>
@@ -54,6 +55,7 @@ class Recorder {
   explicit Recorder(int ranks) : world_size(ranks) {}
   const int world_size;
   std::vector<RecordedDispatch> dispatches;
+  Windows windows{world_size, {}, nullptr};
   /// Stands for a device's memory: never read or written, and at no other tensor's place.
   [[nodiscard]] void* allocate(std::size_t bytes);
 

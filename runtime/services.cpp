@@ -4,6 +4,7 @@
 #include "codegen/reference.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
+#include "runtime/windows/remote_call.hpp"
 
 #include <cstdlib>
 #include <cstring>
@@ -74,7 +75,8 @@ struct CallRecord {
   bool used_scratch = false;
   bool faulted = false;
   abi::Fault fault;              ///< not initialised: counts where `faulted` is set
-  std::exception_ptr exception;  ///< thrown by a print sink: may not pass through the kernel's frames
+  std::exception_ptr exception;  ///< of a print sink or a window: may not pass through the kernel's frames
+  std::span<const RecordedView> views;
 };
 
 void record_fault(void* context, const abi::Fault* fault) {
@@ -101,6 +103,45 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
     print(trilith::codegen::reference::to_text(value) + "\n");
   } catch (...) {
     record.exception = std::current_exception();
+  }
+}
+
+std::int32_t reach_window(void* context, abi::Remote* request) {
+  auto& record = *static_cast<CallRecord*>(context);
+  try {
+    const auto view_of = [&](std::int32_t number) {
+      if (number < 0 || static_cast<std::size_t>(number) >= record.views.size())
+        throw InternalError("a kernel asked for tensor argument " + std::to_string(number) + " of " +
+                            std::to_string(record.views.size()) + " as a window");
+      return record.views[static_cast<std::size_t>(number)].view();
+    };
+    const auto list = [&](const std::int64_t* values, std::int32_t rank) {
+      return std::span(values, values == nullptr ? 0 : static_cast<std::size_t>(rank));
+    };
+    RemoteCall call(request->operation);
+    ViewRef window{}, other{};
+    if (request->window >= 0) {
+      window = view_of(request->window);
+      call.window = &window;
+    }
+    if (request->other >= 0) {
+      other = view_of(request->other);
+      call.other = &other;
+    }
+    call.mode = request->mode;
+    call.peer = request->peer;
+    call.offsets = list(request->offsets, request->rank);
+    call.other_offsets = list(request->other_offsets, request->other_rank);
+    call.shape = list(request->shape, request->rank);
+    call.data = request->data;
+    call.value = request->value;
+    call.where = {request->file, request->line, request->column};
+    perform(call);
+    request->value = call.value;
+    return 0;
+  } catch (...) {
+    record.exception = std::current_exception();
+    return abi::fault_remote;
   }
 }
 
@@ -174,20 +215,21 @@ class FloatingPointScope {
 
 }  // namespace
 
-void run_entry(abi::Entry entry, const abi::Args& args) {
+void run_entry(abi::Entry entry, const abi::Args& args, std::span<const RecordedView> views) {
   CallRecord record;
-  const abi::Services services{abi::version, sizeof(abi::Services), &record,
-                               record_fault, give_scratch,          print_tile};
+  record.views = views;
+  const abi::Services services{abi::version, sizeof(abi::Services), &record, record_fault, give_scratch,
+                               print_tile,   reach_window};
   std::int32_t code = 0;
   {
     const FloatingPointScope scope;
     code = entry(&args, &services);
   }
   if (record.used_scratch) scratch_arena().release();
-  if (code != 0) [[unlikely]]
-    raise(code, record);
   if (record.exception) [[unlikely]]
     std::rethrow_exception(record.exception);
+  if (code != 0) [[unlikely]]
+    raise(code, record);
 }
 
 }  // namespace pl::detail

@@ -3,13 +3,16 @@
 #pragma once
 
 #include "pl/abi.hpp"
+#include "runtime/recorded_view.hpp"
 
 #include <cstdint>
+#include <span>
 
 namespace pl::detail {
 
-/// Runs `entry` on the calling thread. Throws what the kernel reported, at the user's line. The
+/// Runs `entry` on the calling thread. `views`: of its tensor arguments, where windows may be among them. Throws what the
+/// kernel reported, at the user's line. The
 /// floating-point environment is the default inside and the caller's afterwards.
-void run_entry(abi::Entry entry, const abi::Args& args);
+void run_entry(abi::Entry entry, const abi::Args& args, std::span<const RecordedView> views = {});
 
 }  // namespace pl::detail

@@ -205,6 +205,7 @@ void TaskGraph::run_taken(const Piece& piece) {
 void TaskGraph::completed(Task& task, std::exception_ptr failure) {
   if (failure) stop(std::move(failure));
   if (++task.done_blocks == task.blocks) finish_task(task);
+  sleeping_ = false;
   if (waiting_) changed_.notify_one();
 }
 
@@ -276,12 +277,23 @@ void TaskGraph::work_until(Condition condition) {
     }
     const Piece piece = take();
     if (piece.task == nullptr) {
-      if (!condition()) changed_.wait(mutex_);
+      if (!condition()) {
+        sleeping_ = true;
+        ++sleeps_;
+        changed_.wait(mutex_);
+        sleeping_ = false;
+      }
       continue;
     }
     run_taken(piece);
   }
   waiting_ = false;
+}
+
+std::optional<std::uint32_t> TaskGraph::idle(std::size_t waits) {
+  const Lock lock(mutex_);
+  if (!sleeping_ || !ready_.empty() || running_ != 0 || own_threads_ != waits) return std::nullopt;
+  return sleeps_;
 }
 
 void TaskGraph::stay_below(std::size_t unfinished) {

@@ -16,6 +16,7 @@
 #include <deque>
 #include <exception>
 #include <memory>
+#include <optional>
 #include <random>
 #include <span>
 #include <string>
@@ -91,6 +92,9 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
   void finish();
   /// Ends an orchestration that has thrown: what has not begun is dropped. Returns when nothing runs any more.
   void abandon() noexcept;
+  /// Nothing runs or can run but `waits` blocks on threads of their own, and the submitting thread sleeps until tasks are
+  /// done. A number that changes when it has been awake in between; nothing: it is not so. Any thread.
+  [[nodiscard]] std::optional<std::uint32_t> idle(std::size_t waits);
   /// Memory that lives as long as the graph.
   [[nodiscard]] void* allocate(std::size_t bytes);
   struct Buffer {
@@ -164,8 +168,10 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
   std::size_t running_ TRILITH_GUARDED_BY(mutex_) = 0;      ///< blocks on cores
   std::size_t own_threads_ TRILITH_GUARDED_BY(mutex_) = 0;  ///< blocks on threads of their own
   int helpers_ TRILITH_GUARDED_BY(mutex_) = 0;              ///< pool workers that are asked for or work
-  bool alone_ TRILITH_GUARDED_BY(mutex_) = false;    ///< there is no pool: the submitting thread does it all
-  bool waiting_ TRILITH_GUARDED_BY(mutex_) = false;  ///< the submitting thread is in work_until
+  bool alone_ TRILITH_GUARDED_BY(mutex_) = false;     ///< there is no pool: the submitting thread does it all
+  bool waiting_ TRILITH_GUARDED_BY(mutex_) = false;   ///< the submitting thread is in work_until
+  bool sleeping_ TRILITH_GUARDED_BY(mutex_) = false;  ///< … and nothing has woken it yet
+  std::uint32_t sleeps_ TRILITH_GUARDED_BY(mutex_) = 0;
   bool stopped_ TRILITH_GUARDED_BY(mutex_) = false;
   std::atomic<bool> stopping_{false};  ///< stopped_, for those who have no lock
   std::exception_ptr failure_ TRILITH_GUARDED_BY(mutex_);

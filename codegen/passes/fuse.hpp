@@ -126,7 +126,7 @@ struct Region {
 /// Axis of `shape` (or -1) that runs along the nest's outer axis `axis` (-1: its last axis, -2: its rows).
 [[nodiscard]] int axis_of(const std::vector<Dim>& shape, const Nest& nest, int axis);
 
-/// A tile that a loop nest computes: no tile call, which stands between runs.
+/// A tile that a loop nest computes: no tile call and no remote load, which stand between runs.
 [[nodiscard]] bool is_tile_assign(const Kernel& kernel, const Statement& statement);
 [[nodiscard]] bool is_store(const Statement& statement);
 /// Waits for what is done already: operations end before the next begins here.

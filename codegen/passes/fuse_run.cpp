@@ -3,6 +3,7 @@
 #include "codegen/passes/fuse.hpp"
 
 #include "codegen/error.hpp"
+#include "codegen/remote.hpp"
 
 #include <algorithm>
 
@@ -46,7 +47,7 @@ Uses count_uses(const Kernel& kernel) {
 
 bool is_tile_assign(const Kernel& kernel, const Statement& statement) {
   return statement.kind == StatementKind::Assign && kernel.variables[statement.variable].type.is_tile() &&
-         !is_tile_call(statement.value.op);
+         !is_tile_call(statement.value.op) && statement.value.op != Op::RemoteLoad;
 }
 
 bool is_store(const Statement& statement) {
@@ -112,7 +113,7 @@ std::size_t run_length(const Kernel& kernel, std::span<const Statement> statemen
         break;
       stores.push_back(region);
     } else if (statement.kind == StatementKind::Assign && !is_tile_call(statement.value.op) &&
-               statement.value.op != Op::Read) {
+               statement.value.op != Op::Read && !is_remote(statement.value.op)) {
       if (read[statement.variable]) break;
       ++length;
       continue;

@@ -70,6 +70,7 @@ class Needs {
 
   void collect(const Expr& e, Set& needed) {
     if (e.op == Op::Load || e.op == Op::Slice) add_sources(e.operands[2], needed);
+    if (e.op == Op::RemoteLoad) add_sources(e.operands[3], needed);
     if (e.op == Op::Full) add_sources(e.operands[0], needed);
     if (const int shape = shape_operand(e.op); shape >= 0)
       add_sources(e.operands[static_cast<std::size_t>(shape)], needed);

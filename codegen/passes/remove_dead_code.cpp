@@ -2,6 +2,7 @@
 
 #include "codegen/passes/liveness.hpp"
 #include "codegen/passes/shape_rule.hpp"
+#include "codegen/remote.hpp"
 #include "codegen/tile_call.hpp"
 
 #include <algorithm>
@@ -117,6 +118,7 @@ bool may_fault(const Kernel& kernel, const Expr& expression) {
                          [](const Dim& dim) { return !dim.is_constant(); });
     case Group::Move:
       return expression.op == Op::Read || (expression.op == Op::Load && !provably_inside(kernel, expression));
+    case Group::Remote: return !is_rank_scalar(expression.op);
     case Group::Generate:
     case Group::Layout:
     case Group::Index:

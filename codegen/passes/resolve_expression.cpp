@@ -62,6 +62,9 @@ Expr Resolver::value_of_expression(const Expr& e, const std::string& name) {
     case Op::Full: return evaluate_full(e, name);
     case Op::Load: return load(e);
     case Op::Read: return evaluate_read(e, name);
+    case Op::CommRank:
+    case Op::CommSize:
+    case Op::RemoteLoad: return remote_value(e, name);
     case Op::BlockIdx:
     case Op::BlockNum:
     case Op::SubblockIdx: return scalar_operation(e.op, DType::Int32, {}, e.location);

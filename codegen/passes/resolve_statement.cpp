@@ -104,6 +104,10 @@ void Resolver::evaluate_statement(const Statement& s) {
     check(s);
   } else if (operation(s.value.op).group == Group::Synchronise) {
     emit(s);
+  } else if (is_remote(s.value.op)) {
+    Statement remote = s;
+    remote.value = this->remote(s.value, "remote");
+    emit(std::move(remote));
   } else if (is_view(s.value)) {
     static_cast<void>(view(s.value));
   } else {

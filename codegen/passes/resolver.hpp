@@ -4,6 +4,7 @@
 #include "codegen/error.hpp"
 #include "codegen/passes/bind_signature.hpp"
 #include "codegen/passes/liveness.hpp"
+#include "codegen/remote.hpp"
 
 #include <functional>
 #include <map>
@@ -129,6 +130,14 @@ class Resolver {
   void check_region(const Expr& where, const Binding& source, const std::vector<Expr>& offsets,
                     const std::vector<Dim>& shape) const;
   std::vector<Expr> parameter_offsets(const Binding& source, const std::vector<Expr>& offsets) const;
+
+  // resolve_remote.cpp: windows.
+  Binding window(const Expr& expression, const RemoteOperands& roles);
+  Expr peer(const Expr& expression, const RemoteOperands& roles);
+  Expr signal_value(const Expr& expression, const RemoteOperands& roles);
+  void check_other(const Expr& expression, const Binding& window, const Binding& other) const;
+  Expr remote(const Expr& expression, const std::string& name);
+  Expr remote_value(const Expr& expression, const std::string& name);
 
   // resolve_statement.cpp
   void statements(const std::vector<Statement>& list);

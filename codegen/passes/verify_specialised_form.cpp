@@ -2,6 +2,7 @@
 #include "codegen/passes/describe.hpp"
 #include "codegen/passes/shape_rule.hpp"
 #include "codegen/passes/verify_rules.hpp"
+#include "codegen/remote.hpp"
 #include "codegen/tile_call.hpp"
 
 #include <algorithm>
@@ -193,6 +194,50 @@ class SpecialisedForm {
     check_list(e.operands[1], tile.shape.size());
   }
 
+  [[nodiscard]] bool is_window(VariableId id) const {
+    return std::any_of(kernel_.parameters.begin(), kernel_.parameters.end(), [&](const Parameter& parameter) {
+      return parameter.variable == id && parameter.window;
+    });
+  }
+
+  void check_int64(const Expr& e) {
+    check_scalar(e);
+    if (e.type.dtype != DType::Int64) fail("a peer or value that is no int64");
+  }
+
+  /// Both lists have the window's rank; those of the other tensor have that one's, and the same region.
+  void check_remote(const Expr& e) {
+    if (e.op == Op::Fence) return;
+    const RemoteOperands roles = remote_operands(e.op);
+    const auto operand = [&](int role) -> const Expr& { return e.operands[static_cast<std::size_t>(role)]; };
+    const Type& window = check_tensor(operand(roles.window));
+    const std::string name = "'" + std::string(operation(e.op).name) + "'";
+    if (!is_window(operand(roles.window).variable)) fail(name + " of a tensor that is no window");
+    if (roles.offsets >= 0) check_list(operand(roles.offsets), window.shape.size());
+    if (roles.shape >= 0) check_list(operand(roles.shape), window.shape.size());
+    if (roles.peer >= 0) check_int64(operand(roles.peer));
+    if (roles.value >= 0) {
+      check_int64(operand(roles.value));
+      if (window.dtype != DType::Int32) fail(name + " of cells that are no int32");
+    }
+    if (roles.other >= 0) {
+      const Type& other = check_tensor(operand(roles.other));
+      check_list(operand(roles.other_offsets), other.shape.size());
+      if (other.dtype != window.dtype) fail(name + " between two dtypes");
+    }
+    if (roles.tile >= 0) {
+      const Type& tile = operand(roles.tile).type;
+      check_operand(operand(roles.tile));
+      if (!tile.is_tile() || tile.dtype != window.dtype || tile.shape.size() > window.shape.size())
+        fail(name + " of " + type_text(kernel_, tile) + " to " + type_text(kernel_, window));
+    }
+    if (e.op == Op::RemoteLoad) {
+      check_shape(operand(roles.shape), e.type.shape);
+      if (e.type.dtype != window.dtype) fail(name + " of another dtype than its window");
+    }
+    if (is_rank_scalar(e.op) && !(e.type == Type::scalar(DType::Int32))) fail(name + " that is no int32");
+  }
+
   void check_effect(const Expr& e) {
     if (e.op == Op::Print) return check_operand(e.operands[0]);
     if (e.op == Op::Check) {
@@ -203,6 +248,7 @@ class SpecialisedForm {
       return;
     }
     if (operation(e.op).group == Group::Synchronise) return;
+    if (is_remote(e.op)) return check_remote(e);
     if (e.op != Op::Store) fail("'" + std::string(operation(e.op).name) + "' as a statement");
     check_operand(e.operands[0]);
     const Type& tensor = check_tensor(e.operands[2]);
@@ -245,7 +291,9 @@ class SpecialisedForm {
                " and assigned " + type_text(kernel_, s.value.type));
         if (is_tile_call(s.value.op) && overwrites_operand(s.value, s.variable))
           fail("a tile call that writes the memory it reads");
-        if (s.value.type.is_tile())
+        if (is_remote(s.value.op))
+          check_remote(s.value);
+        else if (s.value.type.is_tile())
           check_tile(s.value);
         else if (s.value.op == Op::Read)
           check_read(s.value);

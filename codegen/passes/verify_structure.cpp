@@ -1,6 +1,7 @@
 #include "codegen/error.hpp"
 #include "codegen/passes/describe.hpp"
 #include "codegen/passes/verify_rules.hpp"
+#include "codegen/remote.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -14,8 +15,11 @@ class Structure {
 
   void run() {
     for (const Variable& variable : kernel_.variables) check(variable);
-    for (const Parameter& parameter : kernel_.parameters)
+    for (const Parameter& parameter : kernel_.parameters) {
       if (!is(parameter.variable, VariableKind::Parameter)) fail("a parameter that is no Parameter variable");
+      if (parameter.window && (!type_of(parameter.variable).is_tensor() || parameter.access != Access::InOut))
+        fail("a window that is no inout tensor");
+    }
     for (const ClosureField& capture : kernel_.captures) {
       if (!is(capture.variable, VariableKind::Capture)) fail("a capture that is no Capture variable");
       if (!type_of(capture.variable).is_scalar()) fail("a capture that is no scalar");
@@ -101,12 +105,18 @@ class Structure {
       case Op::Store: check_list(e.operands[1]); break;
       default: break;
     }
+    if (row.group == Group::Remote) {
+      const RemoteOperands roles = remote_operands(e.op);
+      for (const int list : {roles.offsets, roles.other_offsets, roles.shape})
+        if (list >= 0) check_list(e.operands[static_cast<std::size_t>(list)]);
+    }
     const SourceLocation here = at_;
     for (const Expr& operand : e.operands) {
       if (operand.op == Op::Store && e.op != Op::Store && row.group != Group::Move && e.op != Op::Slice &&
           e.op != Op::Index && e.op != Op::Conditional)
         fail("a store inside " + name);
       if (operand.op == Op::Read) fail("a read inside " + name);
+      if (is_remote(operand.op)) fail("a '" + std::string(operation(operand.op).name) + "' inside " + name);
       check(operand);
       at_ = here;
     }
@@ -122,9 +132,15 @@ class Structure {
     switch (s.kind) {
       case StatementKind::Assign:
         if (!exists(s.variable)) fail("an assignment to a variable that does not exist");
+        if (is_remote(s.value.op) && !is_remote_value(s.value.op))
+          fail("'" + std::string(operation(s.value.op).name) + "' as a value");
         check(s.value);
         break;
-      case StatementKind::Evaluate: check(s.value); break;
+      case StatementKind::Evaluate:
+        if (is_remote_value(s.value.op))
+          fail("'" + std::string(operation(s.value.op).name) + "' as a statement");
+        check(s.value);
+        break;
       case StatementKind::If:
         check(s.value);
         check(s.body);

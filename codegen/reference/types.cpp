@@ -113,7 +113,7 @@ TypeOf result_type(Op op, std::span<const TypeOf> operands, DType result_dtype,
   const Operation& row = operation(op);
   if (row.group == Group::Structure || row.group == Group::Create || row.group == Group::Move ||
       row.group == Group::Debug || is_tile_call(row.group) || row.group == Group::Reduce ||
-      row.group == Group::Identity || row.group == Group::Synchronise ||
+      row.group == Group::Identity || row.group == Group::Synchronise || row.group == Group::Remote ||
       operands.size() != static_cast<std::size_t>(row.arity))
     throw pl::InternalError("'" + std::string(row.name) + "' with " + std::to_string(operands.size()) +
                                 " operands has no result type; please report this",

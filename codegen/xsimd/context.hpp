@@ -105,6 +105,7 @@ struct Context {
   void statements(std::span<const Statement> list);
   void run(std::span<const Statement> run);
   void tile_call(const Statement& statement);  ///< tile_call.cpp
+  void remote(const Statement& statement);     ///< emit_remote.cpp
   // views.cpp
   void find_views();
   /// Points the view of a tile that is loaded here at its region; nothing for other statements.

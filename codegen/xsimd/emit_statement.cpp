@@ -1,5 +1,6 @@
 // Control flow and scalar statements. Runs of tile statements between them become loop nests (emit_run.cpp).
 #include "codegen/error.hpp"
+#include "codegen/remote.hpp"
 #include "codegen/xsimd/context.hpp"
 
 #include <algorithm>
@@ -103,10 +104,12 @@ void Context::statement(const Statement& statement) {
     case StatementKind::Assign:
       if (is_tile_call(statement.value.op)) return tile_call(statement);
       if (statement.value.op == Op::Read) return read(statement);
+      if (is_remote(statement.value.op)) return remote(statement);
       comment(statement);
       return scalar_assign(statement);
     case StatementKind::Evaluate:
       if (fuse::is_barrier(statement)) return comment(statement);
+      if (is_remote(statement.value.op)) return remote(statement);
       if (statement.value.op == Op::Check) {
         out.line("// " + place(statement.location));
         const std::string position = index(statement.value.operands[0]),

@@ -23,7 +23,8 @@ std::ptrdiff_t position(const Kernel& kernel, const Statement* statement) {
       const VariableId from = kernel.parameters[input].variable, to = kernel.parameters[output].variable;
       const Type &from_type = kernel.variables[from].type, &to_type = kernel.variables[to].type;
       if (!from_type.is_tensor() || !to_type.is_tensor() || kernel.parameters[input].access != Access::In ||
-          kernel.parameters[output].access == Access::In || !(from_type == to_type))
+          kernel.parameters[output].access == Access::In || kernel.parameters[output].window ||
+          !(from_type == to_type))
         continue;
       const auto of = [&](const TopLevelAccess& access, VariableId tensor) {
         return fuse::region_of(kernel, *access.statement).tensor == tensor;

@@ -61,6 +61,9 @@ void Walker::bind_named_capture(const clang::LambdaCapture& capture, const clang
   entry.offset = static_cast<std::uint32_t>(context_.getFieldOffset(field) / 8);
   switch (meaning.kind) {
     case Kind::Tensor: {
+      if (meaning.window || meaning.tensor == nullptr)
+        refuse(where, "the body of pl::at names the window '" + name + "'",
+               "give the window to a pl::jit.incore kernel");
       entry.kind = NamedCapture::Kind::Tensor;
       const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
       const std::int64_t base = offset_of_base(record, meaning.tensor, context_);

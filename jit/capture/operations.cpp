@@ -93,6 +93,7 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
   const std::string name = function->getNameAsString();
   const llvm::ArrayRef<const clang::Expr*> arguments(call->getArgs(), call->getNumArgs());
   const clang::SourceLocation where = call->getExprLoc();
+  if (is_in_pld(function)) return remote_call(call, function);
   if (name == "load") return load(call);
   if (name == "store") return store(call);
   if (name == "read") return read_element(call);
@@ -152,8 +153,8 @@ codegen::Expr Walker::pl_function(const clang::CallExpr* call, const clang::Func
       emit(std::move(barrier));
       return {};
     }
-    if (row.group != Group::Structure && row.group != Group::Move && row.arity >= 1 &&
-        arguments.size() >= static_cast<std::size_t>(row.arity))
+    if (row.group != Group::Structure && row.group != Group::Move && row.group != Group::Remote &&
+        row.arity >= 1 && arguments.size() >= static_cast<std::size_t>(row.arity))
       return operation(*op, call, arguments.take_front(static_cast<std::size_t>(row.arity)));
   }
   refuse(

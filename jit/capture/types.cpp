@@ -105,6 +105,15 @@ Meaning meaning_of(clang::QualType type, clang::ASTContext& context) {
     element_type(tensor, context, meaning);
     if (is_pl_class(record, "Out")) meaning.access = codegen::Access::Out;
     if (is_pl_class(record, "InOut")) meaning.access = codegen::Access::InOut;
+    if (is_pl_class(record, "DistributedTensor")) {
+      meaning.access = codegen::Access::InOut;
+      meaning.window = true;
+    }
+    return meaning;
+  }
+  if (is_pl_class(record, "CommCtx") || is_pl_class(record, "AnyTensor")) {
+    meaning.kind = Kind::Tensor;
+    meaning.any_dtype = true;
     return meaning;
   }
   if (is_pl_class(record, "Extent")) {
@@ -200,6 +209,8 @@ codegen::Type Walker::type_of(const Meaning& meaning, clang::SourceLocation wher
   }
   type.kind = codegen::TypeKind::Tensor;
   type.any_dtype = meaning.any_dtype;
+  type.any_shape = true;
+  if (meaning.tensor == nullptr) return type;
   const clang::TemplateArgumentList& arguments = meaning.tensor->getTemplateArgs();
   llvm::ArrayRef<clang::TemplateArgument> dims;
   if (arguments.size() > 1) dims = arguments[1].getPackAsArray();

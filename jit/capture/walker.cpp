@@ -67,14 +67,15 @@ void Walker::bind_parameters() {
                  "': arguments are passed by value",
              "write pl::Tensor<...>, pl::Out<pl::Tensor<...>>, pl::Scalar<...> or pl::Const<...>, by value");
     const Meaning meaning = meaning_of(parameter->getType(), context_);
-    if (meaning.kind != Kind::Scalar && meaning.kind != Kind::Tensor)
-      refuse(where, "the kernel parameter '" + parameter->getNameAsString() + "' of type '" + given + "'",
-             "a kernel takes pl::Tensor, pl::Out, pl::InOut, pl::Scalar and pl::Const");
+    if (meaning.kind != Kind::Scalar && (meaning.kind != Kind::Tensor || meaning.tensor == nullptr))
+      refuse(
+          where, "the kernel parameter '" + parameter->getNameAsString() + "' of type '" + given + "'",
+          "a kernel takes pl::Tensor, pl::Out, pl::InOut, pld::DistributedTensor, pl::Scalar and pl::Const");
     std::string name = parameter->getNameAsString();
     if (name.empty()) name = "unnamed" + std::to_string(kernel_.parameters.size());
     const codegen::VariableId id =
         add_variable(name, type_of(meaning, where), VariableKind::Parameter, where);
-    kernel_.parameters.push_back({id, meaning.access, meaning.specialised});
+    kernel_.parameters.push_back({id, meaning.access, meaning.specialised, meaning.window});
     bindings_[parameter] = {variable(id, where), nullptr};
     if (meaning.kind == Kind::Scalar && may_modify(call_operator_->getBody(), parameter)) {
       const codegen::VariableId copy =

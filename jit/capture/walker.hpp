@@ -13,6 +13,7 @@
 #include <clang/AST/ExprCXX.h>
 #include <clang/AST/StmtCXX.h>
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -47,9 +48,11 @@ struct Meaning {
   bool any_dtype = false;
   bool wrapper = false;      ///< pl::Scalar, pl::Const: a scalar that is a class in C++
   bool specialised = false;  ///< pl::Const
+  bool window = false;       ///< pld::DistributedTensor
   codegen::Access access = codegen::Access::In;
-  const clang::ClassTemplateSpecializationDecl* tensor = nullptr;  ///< the pl::Tensor<...> itself
-  const clang::CXXRecordDecl* closure = nullptr;                   ///< Closure, Helper
+  /// The pl::Tensor<...> itself; null: any view, under another class (pld::CommCtx, pld::AnyTensor).
+  const clang::ClassTemplateSpecializationDecl* tensor = nullptr;
+  const clang::CXXRecordDecl* closure = nullptr;  ///< Closure, Helper
 };
 [[nodiscard]] Meaning meaning_of(clang::QualType type, clang::ASTContext& context);
 [[nodiscard]] std::optional<codegen::DType> dtype_of(clang::QualType type, clang::ASTContext& context);
@@ -62,6 +65,7 @@ struct Meaning {
 [[nodiscard]] const clang::Expr* moved_argument(const clang::Expr* expression);
 /// True for a declaration directly in namespace pl (or pld).
 [[nodiscard]] bool is_in_pl(const clang::Decl* declaration);
+[[nodiscard]] bool is_in_pld(const clang::FunctionDecl* function);
 [[nodiscard]] bool is_pl_class(const clang::CXXRecordDecl* record, llvm::StringRef name);
 /// The expression without parentheses, temporaries, cleanups and conversions that change nothing.
 [[nodiscard]] const clang::Expr* bare(const clang::Expr* expression);
@@ -268,6 +272,13 @@ class Walker {
   [[nodiscard]] codegen::CastMode cast_mode(const clang::Expr* options);
   [[nodiscard]] std::optional<Expr> math_function(const clang::CallExpr* call,
                                                   const clang::FunctionDecl* function);
+
+  // remote_calls.cpp
+  Expr remote_call(const clang::CallExpr* call, const clang::FunctionDecl* function);
+  [[nodiscard]] const clang::Expr* option_member(const clang::Expr* options, llvm::StringRef member);
+  [[nodiscard]] std::int64_t constant_option(const clang::Expr* options, llvm::StringRef member);
+  [[nodiscard]] std::vector<Expr> evaluated(const std::vector<std::function<Expr()>>& parts,
+                                            clang::SourceLocation where);
 
   // --- inlining.cpp
   struct Frame {

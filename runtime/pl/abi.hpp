@@ -1,4 +1,4 @@
-// runtime/pl/abi.hpp -- kernel ABI v1: how Trilith calls compiled, cached and external kernels.
+// runtime/pl/abi.hpp -- kernel ABI v2: how Trilith calls compiled, cached and external kernels.
 //
 //   extern "C" std::int32_t k(const pl::abi::Args* args, const pl::abi::Services* services);
 //
@@ -11,7 +11,7 @@
 
 namespace pl::abi {
 
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 /// A tensor argument. Extents and strides count elements, one per axis, outermost first.
 /// Zero and negative strides are allowed for inputs only.
@@ -37,6 +37,7 @@ enum FaultCode : std::int32_t {
   fault_out_of_memory = 3,  ///< no scratch memory
   fault_index = 4,          ///< an element outside its array; an index of a gather, read, ... out of range
   fault_step = 5,           ///< a loop whose step is 0
+  fault_remote = 6,         ///< `Services::remote` failed or the program has stopped; it keeps the reason
 };
 
 /// What a kernel reports: the user's source place and the numbers that did not fit.
@@ -49,6 +50,50 @@ struct Fault {
   std::int64_t given;
   std::int64_t expected;
   std::int64_t length;  ///< fault_range: of the region that begins at `given`
+};
+
+/// What a kernel asks of the windows that ranks share (pl/remote.hpp says what each means to a user).
+enum RemoteOperation : std::int32_t {
+  remote_rank,    ///< value: the number of this rank among those that share the window
+  remote_size,    ///< value: how many ranks share it
+  remote_load,    ///< data = the peer's region of `shape` at `offsets`
+  remote_store,   ///< the peer's region = data; mode 1: += data
+  remote_put,     ///< the peer's region = region of `other` of this rank at `other_offsets`; mode 1: +=
+  remote_get,     ///< region of `other` at `other_offsets` = the peer's region
+  remote_notify,  ///< the peer's cell at `offsets` = value (mode 0), or += value (mode 1)
+  remote_wait,    ///< until this rank's cell at `offsets` is == value (mode 0) or >= value (mode 1)
+  remote_fence,   ///< orders what this rank wrote before; window -1
+  // Collectives of all ranks that share the window. `other`: a window of signal cells, or -1.
+  remote_barrier,
+  remote_allreduce,       ///< mode: reduce operation + 4 * algorithm
+  remote_broadcast,       ///< peer: the root
+  remote_allgather,       ///< row `rank` of the window goes to all
+  remote_reduce_scatter,  ///< row `rank` = the sum over all ranks of their row of that number; mode as allreduce
+  remote_all_to_all,      ///< row j of rank i and row i of rank j change places
+};
+
+/// One such request, valid during the call. Offsets and shape count elements, one per axis of the window; the region
+/// of a collective is given, too.
+struct Remote {
+  RemoteOperation operation;
+  std::int32_t window;  ///< number of the tensor argument that is the window
+  std::int32_t other;   ///< number of the other tensor argument, or -1
+  std::int32_t mode;
+  std::int32_t rank;  ///< axes of the window, `offsets` and `shape`
+  std::int32_t
+      other_rank;  ///< axes of `other` and `other_offsets`; their last axes are those of `shape`, whose
+                   ///< first are 1 where `other` has fewer; where it has more, it is 1 element long there
+  std::int64_t peer;
+  const std::int64_t* offsets;
+  const std::int64_t* other_offsets;
+  const std::int64_t* shape;
+  void* data;  ///< a dense tile of `shape`
+  /// Given, or the answer. Collectives: how many leading axes of the window are dropped (extent 1): rows are
+  /// counted along the axis behind them.
+  std::int64_t value;
+  std::uint32_t line;
+  std::uint32_t column;
+  const char* file;
 };
 
 /// Host services. `size` grows with the version: a kernel never reads past what it was built for.
@@ -64,6 +109,9 @@ struct Services {
   /// `pl::print`: a dense row-major tile (a scalar where `extents` is null) of Trilith dtype number `dtype`.
   void (*print)(void* context, const char* name, std::int32_t dtype, std::int32_t rank,
                 const std::int64_t* extents, const void* data);
+  /// Does what `request` says, waiting where it must. 0, or a code that the kernel returns right after. Since
+  /// version 2.
+  std::int32_t (*remote)(void* context, Remote* request);
 };
 
 using Entry = std::int32_t (*)(const Args* args, const Services* services);

@@ -78,6 +78,21 @@ class DeviceLambda {
   template <class R, class... P>
   dispatch_result_t<R> run(const pld::DeviceArgument* device, const std::source_location& where,
                            const P&... parameters) const {
+    const std::tuple<P...> own(on_device(parameters, device)...);
+    return std::apply([&](const P&... each) { return run_here<R, P...>(device, where, each...); }, own);
+  }
+
+ private:
+  /// A window's part of the device that a dispatch goes to.
+  template <class A>
+  static A on_device(const A& parameter, const pld::DeviceArgument* device) {
+    if constexpr (is_window<A>)
+      if (device != nullptr) return A(on_rank(parameter.view(), device->index, device->where), device->where);
+    return parameter;
+  }
+  template <class R, class... P>
+  dispatch_result_t<R> run_here(const pld::DeviceArgument* device, const std::source_location& where,
+                                const P&... parameters) const {
     std::array<Argument, sizeof...(P) + 1> arguments;
     [[maybe_unused]] std::size_t number = 0;
     (to_argument(parameters, arguments[number++]), ...);
@@ -112,6 +127,7 @@ class DeviceLambda {
     }
   }
 
+ public:
   /// From now on the tasks of a call are recorded and replayed.
   void record_tasks() { graph_ = make_graph_cache(); }
   [[nodiscard]] GraphCounts recorded() const {

@@ -5,7 +5,10 @@
 // Thread-safety: values; not synchronised.
 #pragma once
 
+#include "pl/collective.hpp"
+#include "pl/distributed_tensor.hpp"
 #include "pl/rank.hpp"
+#include "pl/remote.hpp"
 
 #include <concepts>
 #include <source_location>

@@ -45,6 +45,8 @@ struct ViewFlags {
   constexpr operator bool() const { return read_only; }  // NOLINT(google-explicit-constructor)
 };
 
+struct WindowPart;
+
 /// What every view is made of; kernels are called with pointers into it.
 struct ViewRef {
   DType dtype;
@@ -53,6 +55,7 @@ struct ViewRef {
   void* data;
   const std::int64_t* extents;
   const std::int64_t* strides;
+  const WindowPart* window;  ///< of a pld::DistributedTensor: whose part of which window; else null
 };
 
 /// "float[8, 8]"
@@ -150,7 +153,7 @@ class Tensor {
   }
 
   [[nodiscard]] detail::ViewRef view() const {
-    return {dtype(), read_only_, rank(), data_, extents_, strides_};
+    return {dtype(), read_only_, rank(), data_, extents_, strides_, nullptr};
   }
 
  protected:
@@ -188,7 +191,8 @@ class Tensor {
       detail::throw_bad_index(view(), index.value, index.where);
     const auto bytes =
         index.value * strides_[0] * static_cast<std::int64_t>(trilith::codegen::size_of(dtype()));
-    return {dtype(), read_only_, rank() - 1, static_cast<char*>(data_) + bytes, extents_ + 1, strides_ + 1};
+    return {dtype(),      read_only_,   rank() - 1, static_cast<char*>(data_) + bytes,
+            extents_ + 1, strides_ + 1, nullptr};
   }
 
   [[nodiscard]] detail::ViewRef region(const Index& offsets, const Index& shape,
@@ -207,7 +211,8 @@ class Tensor {
       start += at[i] * strides_[axis];
     }
     const auto bytes = start * static_cast<std::int64_t>(trilith::codegen::size_of(dtype()));
-    return {dtype(), read_only_, rank(), static_cast<char*>(data_) + bytes, extents.data(), strides_};
+    return {dtype(),        read_only_, rank(), static_cast<char*>(data_) + bytes,
+            extents.data(), strides_,   nullptr};
   }
 
  private:
@@ -300,7 +305,8 @@ Tensor<std::remove_const_t<T>> make_tensor(T* data, std::span<const std::int64_t
                      static_cast<int>(extents.size()),
                      const_cast<std::remove_const_t<T>*>(data),
                      extents.data(),
-                     strides.data()};
+                     strides.data(),
+                     nullptr};
   return Tensor<std::remove_const_t<T>>(view, where);
 }
 void check_element_count(std::span<const std::int64_t> extents, std::size_t available,

@@ -150,8 +150,8 @@ struct Host {
   std::optional<pl::abi::Fault> fault;
   std::vector<Guarded> scratch;
   std::string printed;
-  pl::abi::Services services{pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch,
-                             on_print};
+  pl::abi::Services services{
+      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote};
 
   Host() = default;
   Host(const Host&) = delete;
@@ -170,6 +170,8 @@ struct Host {
     static_cast<Host*>(context)->printed +=
         std::string(name) + ":" + std::to_string(dtype) + ":" + std::to_string(rank) + "\n";
   }
+  /// There are no ranks here.
+  static std::int32_t on_remote(void*, pl::abi::Remote*) { return pl::abi::fault_remote; }
 };
 
 inline Signature signature_of(const Kernel& kernel, const std::vector<ArgumentSpec>& arguments) {

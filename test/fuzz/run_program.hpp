@@ -25,8 +25,8 @@ struct Host {
   };
   std::string fault;
   std::vector<std::unique_ptr<void, Free>> scratch;
-  pl::abi::Services services{pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch,
-                             on_print};
+  pl::abi::Services services{
+      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote};
   Host() = default;
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -41,6 +41,7 @@ struct Host {
     blocks.emplace_back(std::aligned_alloc(64, (bytes + 63) / 64 * 64));
     return blocks.back().get();
   }
+  static std::int32_t on_remote(void*, pl::abi::Remote*) { return pl::abi::fault_remote; }
   static void on_print(void*, const char*, std::int32_t, std::int32_t, const std::int64_t*, const void*) {}
 };
 

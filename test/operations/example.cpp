@@ -140,7 +140,10 @@ bool gives_scalar(Op op) { return operation(op).group == Group::Identity || op =
 
 }  // namespace
 
-bool has_cells(const Operation& row) { return row.group != Group::Structure && row.op != Op::Check; }
+bool has_cells(const Operation& row) {
+  // What needs other ranks has no reference of one; test/emitter/remote_test.cpp and the programs test it.
+  return row.group != Group::Structure && row.group != Group::Remote && row.op != Op::Check;
+}
 
 std::vector<DType> dtypes_of(const Operation& row) {
   std::vector<DType> result;

@@ -100,10 +100,19 @@ std::string page() {
   tables +=
       "\n## Views and scalars\n\nNo operations of tiles: what every kernel may say beside them.\n\n"
       "| written | gives | meaning |\n|---|---|---|\n";
-  for (const Operation& row : operations())
-    if (const OperationWords* said = words(row.op); said != nullptr && !has_cells(row))
-      tables += "| " + code(said->written) + " | " + cell(shape_rule(row.op)) + " | " +
-                cell(meaning(row.op)) + " |\n";
+  const auto plain_rows = [&](bool remote) {
+    for (const Operation& row : operations())
+      if (const OperationWords* said = words(row.op);
+          said != nullptr && !has_cells(row) && (row.group == Group::Remote) == remote)
+        tables += "| " + code(said->written) + " | " + cell(shape_rule(row.op)) + " | " +
+                  cell(meaning(row.op)) + " |\n";
+  };
+  plain_rows(false);
+  tables +=
+      "\n## Between ranks\n\nOn windows, `pld::DistributedTensor`, in kernels of a `pl::jit.host` program; w "
+      "may be "
+      "a part of one (`w[i]`, a slice).\n\n| written | gives | meaning |\n|---|---|---|\n";
+  plain_rows(true);
   tables +=
       "\n## Written in other operations\n\nEach is what it says, step by step; every backend that has the "
       "operations has these.\n\n| function | written as | dtypes | shape |\n|---|---|---|---|\n";

@@ -4,6 +4,7 @@
 // Private: included by the kernel and orchestrator headers.
 #pragma once
 
+#include "pl/distributed_tensor.hpp"
 #include "pl/rank.hpp"
 #include "pl/scalar.hpp"
 #include "pl/tensor.hpp"
@@ -25,6 +26,7 @@ struct ParameterInfo {
   bool constant = false;  ///< pl::Const
   bool is_rank = false;   ///< pld::Rank
   bool any_dtype = false;
+  bool window = false;  ///< pld::DistributedTensor
   Access access = Access::In;
   DType dtype = DType::Int64;
   int rank = -1;  ///< of a tensor's annotation; -1: any
@@ -44,6 +46,12 @@ std::false_type is_tensor_test(const void*);
 /// A Tensor, Out or InOut.
 template <class P>
 inline constexpr bool is_tensor = decltype(is_tensor_test(static_cast<const P*>(nullptr)))::value;
+template <class T, auto... Dims>
+std::true_type is_window_test(const pld::DistributedTensor<T, Dims...>*);
+std::false_type is_window_test(const void*);
+/// A DistributedTensor: a Tensor in C++, and another thing for a call.
+template <class P>
+inline constexpr bool is_window = decltype(is_window_test(static_cast<const P*>(nullptr)))::value;
 template <class A>
 concept OwnsView = !is_tensor<A> && requires(A& a) { a.view().view().extents; };
 
@@ -53,6 +61,8 @@ template <class X>
 inline constexpr Access access_of<Out<X>> = Access::Out;
 template <class X>
 inline constexpr Access access_of<InOut<X>> = Access::InOut;
+template <class T, auto... Dims>
+inline constexpr Access access_of<pld::DistributedTensor<T, Dims...>> = Access::InOut;
 
 /// The C++ type of a scalar parameter's value; void: no scalar.
 template <class P>
@@ -87,6 +97,7 @@ constexpr ParameterInfo parameter_info() {
     using Annotation = typename P::annotation;
     info.tensor = true;
     info.access = access_of<P>;
+    info.window = is_window<P>;
     info.any_dtype = std::is_void_v<typename P::value_type>;
     if constexpr (!std::is_void_v<typename P::value_type>)
       info.dtype = trilith::codegen::dtype_of<typename P::value_type>;
@@ -107,7 +118,9 @@ constexpr ParameterInfo parameter_info() {
 template <class A, class P>
 constexpr bool fits() {
   if constexpr (is_tensor<P>) {
-    if constexpr (is_tensor<A>)
+    if constexpr (is_window<A> != is_window<P>)
+      return false;
+    else if constexpr (is_tensor<A>)
       return std::is_constructible_v<P, const A&>;
     else if constexpr (OwnsView<A>)
       return std::is_constructible_v<P, decltype(std::declval<A&>().view())>;

@@ -1,5 +1,6 @@
 // Kernels that are refused. A comment `// refused: TEXT` says what the error on that line must contain.
 #include <pl/pl.hpp>
+#include <pl/pld.hpp>
 
 #include <array>
 #include <cstdio>
@@ -355,6 +356,25 @@ auto compared_pointers = pl::jit.incore([](Matrix x, Output y) {
   const bool there = pointer_to_function == unseen;  // refused: the operator '==' on these operands
   y = pl::store(pl::load(x) * (there ? 1.0f : 2.0f), y);
 });
+// Windows.
+using Signal = pld::DistributedTensor<std::int32_t, 4>;
+const pld::WaitOptions kept_options{.expected = 2};
+auto kept = pl::jit.incore([](Signal s) {
+  pld::wait(s, kept_options);  // refused: options that are not written in the call
+});
+auto chosen_mode = pl::jit.incore([](Signal s, pl::Scalar<int> n) {
+  pld::notify(s, {.peer = 0, .op = n > 1 ? pld::NotifyOp::Set : pld::NotifyOp::AtomicAdd});  // refused: .op is no constant
+});
+auto wrong_cell_rank = pl::jit.incore([](Signal s) {
+  pld::wait(s, {.offsets = {0, 1}});  // refused: 2 entries for a window of rank 1
+});
+auto host_side = pl::jit.incore([](Signal s) {
+  (void)pld::alloc_window_buffer(8);  // refused: 'pld::alloc_window_buffer' cannot stand in an in-core kernel
+  pld::wait(s);
+});
+void window_at(Signal s) {
+  pl::at(pl::Level::core_group, [&] { pld::wait(s); });  // refused: the body of pl::at names the window 's'
+}
 
 // Options of a load.
 auto run_time_clamp = pl::jit.incore([](Matrix x, Output y, pl::Scalar<bool> cut) {

@@ -1,0 +1,52 @@
+#include "codegen/remote.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace trilith::codegen {
+namespace {
+
+bool waits(const Expr& expression) {
+  return expression.op == Op::Wait || is_collective(expression.op) ||
+         std::ranges::any_of(expression.operands, waits);
+}
+
+bool waits(const std::vector<Statement>& list) {
+  return std::ranges::any_of(list, [](const Statement& statement) {
+    return waits(statement.value) || waits(statement.begin) || waits(statement.end) ||
+           waits(statement.step) || waits(statement.body) || waits(statement.else_body) ||
+           waits(statement.step_body);
+  });
+}
+
+}  // namespace
+
+RemoteOperands remote_operands(Op op) {
+  switch (op) {
+    case Op::CommRank:
+    case Op::CommSize: return {.window = 0};
+    case Op::RemoteLoad: return {.window = 0, .peer = 1, .offsets = 2, .shape = 3};
+    case Op::RemoteStore: return {.tile = 0, .window = 1, .peer = 2, .offsets = 3};
+    case Op::RemotePut:
+      return {.window = 0, .peer = 1, .other = 2, .offsets = 3, .other_offsets = 4, .shape = 5};
+    case Op::RemoteGet:
+      return {.window = 1, .peer = 2, .other = 0, .offsets = 3, .other_offsets = 4, .shape = 5};
+    case Op::Notify: return {.window = 0, .peer = 1, .offsets = 2, .value = 3};
+    case Op::Wait: return {.window = 0, .offsets = 1, .value = 2};
+    case Op::Broadcast: return {.window = 0, .peer = 3, .offsets = 1, .shape = 2};
+    case Op::Barrier:
+    case Op::Allreduce:
+    case Op::Allgather:
+    case Op::ReduceScatter:
+    case Op::AllToAll: return {.window = 0, .offsets = 1, .shape = 2};
+    default: return {};
+  }
+}
+
+bool uses_windows(const Kernel& kernel) {
+  return std::ranges::any_of(kernel.parameters, [](const Parameter& parameter) { return parameter.window; });
+}
+
+bool may_wait(const Kernel& kernel) { return waits(kernel.body); }
+
+}  // namespace trilith::codegen

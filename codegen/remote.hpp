@@ -1,0 +1,36 @@
+// codegen/remote.hpp -- what the operations of Group::Remote have in common.
+//
+// They are what a kernel does to windows: tensors of which every rank has a part (Parameter::window). Each is a
+// statement of its own, in both stages: a value (`remote_load`, `comm_rank`, `comm_size`) stands only as the root
+// of an Assign. A peer may write a window's own part at any time and a wait says when, so nothing that touches
+// memory moves across one of them. Pure functions.
+#pragma once
+
+#include "codegen/ir.hpp"
+
+#include <string>
+
+namespace trilith::codegen {
+
+[[nodiscard]] inline bool is_remote(Op op) { return operation(op).group == Group::Remote; }
+/// The int32 scalars, which are the same in the whole run.
+[[nodiscard]] constexpr bool is_rank_scalar(Op op) { return op == Op::CommRank || op == Op::CommSize; }
+/// Those that give a value.
+[[nodiscard]] constexpr bool is_remote_value(Op op) { return op == Op::RemoteLoad || is_rank_scalar(op); }
+/// Operations of all ranks of the window: operands window, offsets, shape; broadcast has the root behind them.
+[[nodiscard]] constexpr bool is_collective(Op op) { return op >= Op::Barrier && op <= Op::AllToAll; }
+
+/// Which operand of each is a window, a tensor of this rank, the peer, ...; -1: it has none. Of `other` (a tensor
+/// that a put reads or a get writes) and of the window there are lists of offsets.
+struct RemoteOperands {
+  int tile = -1, window = -1, peer = -1, other = -1, offsets = -1, other_offsets = -1, shape = -1, value = -1;
+};
+[[nodiscard]] RemoteOperands remote_operands(Op op);
+
+/// The kernel has a parameter that is a window.
+[[nodiscard]] bool uses_windows(const Kernel& kernel);
+/// The kernel may wait for other ranks: it has a wait or a collective. Such a kernel must not run on a thread of
+/// a pool, where its waiting could keep those from running that it waits for.
+[[nodiscard]] bool may_wait(const Kernel& kernel);
+
+}  // namespace trilith::codegen

@@ -1,0 +1,274 @@
+#include "runtime/windows/remote_call.hpp"
+
+#include "codegen/message.hpp"
+#include "codegen/reference.hpp"
+#include "runtime/windows/copy_region.hpp"
+#include "runtime/windows/wait_monitor.hpp"
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <limits>
+#include <string>
+
+namespace pl::detail {
+namespace {
+
+namespace codegen = trilith::codegen;
+
+constexpr std::array<std::int64_t, max_rank> zeros{};
+
+/// A list of the call, or zeros where it was left out; throws where it has another length than the view.
+std::span<const std::int64_t> offsets_or_zeros(std::span<const std::int64_t> given, const ViewRef& view,
+                                               const RemoteCall& call) {
+  const auto rank = static_cast<std::size_t>(view.rank);
+  if (given.empty()) return {zeros.data(), rank};
+  if (given.size() != rank)
+    throw ShapeError(std::string(name_of(call.operation)) + " with " + std::to_string(given.size()) +
+                         " offsets for " + describe(view) + "; give one for each axis",
+                     call.where.location());
+  return given;
+}
+
+/// Throws ShapeError where the region is not inside; gives the address of its first element in bytes.
+std::int64_t start_of(const ViewRef& view, std::span<const std::int64_t> offsets,
+                      std::span<const std::int64_t> shape, const RemoteCall& call) {
+  std::int64_t start = 0;
+  for (std::size_t axis = 0; axis < offsets.size(); ++axis) {
+    const std::int64_t extent = view.extents[axis];
+    if (offsets[axis] < 0 || shape[axis] < 0 || offsets[axis] > extent - shape[axis])
+      throw ShapeError(
+          codegen::message::region(name_of(call.operation), axis, offsets[axis], shape[axis], extent),
+          call.where.location());
+    start += offsets[axis] * view.strides[axis];
+  }
+  return start * static_cast<std::int64_t>(codegen::size_of(view.dtype));
+}
+
+const WindowPart& own_part(const RemoteCall& call) {
+  const WindowPart* part = call.window->window;
+  if (part == nullptr || part->member < 0)
+    throw CommError(std::string(name_of(call.operation)) +
+                        " on a pld::DistributedTensor that belongs to no rank; windows come from "
+                        "pld::window in a host orchestrator and get their rank by a dispatch",
+                    call.where.location());
+  return *part;
+}
+
+const WindowPart& peer_part(const RemoteCall& call) {
+  const WindowPart& own = own_part(call);
+  const int size = own.memory->size();
+  if (call.peer < 0 || call.peer >= size)
+    throw CommError(std::string(name_of(call.operation)) + ": peer " + std::to_string(call.peer) +
+                        " of a window that " + std::to_string(size) +
+                        (size == 1 ? " rank shares" : " ranks share") + "; peers are 0 to " +
+                        std::to_string(size - 1),
+                    call.where.location());
+  return own.memory->part(static_cast<int>(call.peer));
+}
+
+/// Where the view's first element lies in the peer's part.
+char* at_peer(const RemoteCall& call, const WindowPart& peer) {
+  return peer.base + (static_cast<char*>(call.window->data) - own_part(call).base);
+}
+
+std::span<const std::int64_t> strides_of(const ViewRef& view) {
+  return {view.strides, static_cast<std::size_t>(view.rank)};
+}
+
+std::array<std::int64_t, max_rank> dense_strides_of(std::span<const std::int64_t> shape) {
+  std::array<std::int64_t, max_rank> strides{};
+  std::int64_t stride = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    stride *= shape[axis];
+  }
+  return strides;
+}
+
+/// One side of a transfer.
+struct Side {
+  char* data;
+  std::span<const std::int64_t> strides;
+};
+
+void transfer(const Side& to, const Side& from, std::span<const std::int64_t> shape, DType dtype, bool add,
+              const RemoteCall& call) {
+  if (!add) {
+    copy_region(to.data, to.strides, from.data, from.strides, shape,
+                static_cast<std::int64_t>(codegen::size_of(dtype)));
+    return;
+  }
+  const std::vector<std::int64_t> extents(shape.begin(), shape.end());
+  const auto view_of = [&](const Side& side) {
+    return codegen::TensorView{dtype, side.data, extents, {side.strides.begin(), side.strides.end()}};
+  };
+  const codegen::Shape none(shape.size(), 0);
+  const Location where = call.where.location();
+  const codegen::Value tile = codegen::reference::load(view_of(from), none, extents, where);
+  codegen::reference::store(tile, none, view_of(to), where, codegen::Atomic::Add);
+}
+
+void load_or_store(RemoteCall& call) {
+  const WindowPart& peer = peer_part(call);
+  const ViewRef& window = *call.window;
+  const auto offsets = offsets_or_zeros(call.offsets, window, call);
+  const std::int64_t start = start_of(window, offsets, call.shape, call);
+  const auto dense = dense_strides_of(call.shape);
+  const Side remote{at_peer(call, peer) + start, strides_of(window)};
+  const Side tile{static_cast<char*>(call.data), {dense.data(), call.shape.size()}};
+  if (call.operation == abi::remote_load)
+    transfer(tile, remote, call.shape, window.dtype, false, call);
+  else
+    transfer(remote, tile, call.shape, window.dtype, call.mode == 1, call);
+}
+
+void put_or_get(RemoteCall& call) {
+  const WindowPart& peer = peer_part(call);
+  const ViewRef &window = *call.window, &local = *call.other;
+  if (window.dtype != local.dtype)
+    throw DtypeError(std::string(name_of(call.operation)) + " between " + describe(window) + " and " +
+                         describe(local) + "; both must have one dtype",
+                     call.where.location());
+  // Where ranks differ the last axes are common; the others are of extent 1 (x[i] of a kernel's parameter).
+  const auto window_rank = static_cast<std::size_t>(window.rank),
+             local_rank = static_cast<std::size_t>(local.rank);
+  const std::size_t common = std::min(window_rank, local_rank);
+  std::array<std::int64_t, max_rank> shapes[2];
+  const auto extend = [&](std::span<const std::int64_t> given, std::size_t rank, auto& into) {
+    into.fill(1);
+    for (std::size_t i = 0; i < std::min(given.size(), rank); ++i)
+      into[rank - 1 - i] = given[given.size() - 1 - i];
+    return std::span<const std::int64_t>(into.data(), rank);
+  };
+  const std::span<const std::int64_t> given =
+      call.shape.empty() ? std::span(local.extents, local_rank) : call.shape;
+  if (!call.shape.empty() && given.size() != window_rank)
+    throw ShapeError(std::string(name_of(call.operation)) + " with a shape of " +
+                         std::to_string(given.size()) + " extents for " + describe(window) +
+                         "; give one for each axis",
+                     call.where.location());
+  const auto shape = extend(given, window_rank, shapes[0]);
+  const auto local_shape = extend(given, local_rank, shapes[1]);
+  for (std::size_t i = 0; i + common < given.size(); ++i)
+    if (given[i] != 1)
+      throw ShapeError(std::string(name_of(call.operation)) + " between " + describe(window) + " and " +
+                           describe(local) + "; both must have one rank: take a part with x[i]",
+                       call.where.location());
+  const auto offsets = offsets_or_zeros(call.offsets, window, call);
+  const auto local_offsets = offsets_or_zeros(call.other_offsets, local, call);
+  const Side remote{at_peer(call, peer) + start_of(window, offsets, shape, call),
+                    strides_of(window).last(common)};
+  const Side own{static_cast<char*>(local.data) + start_of(local, local_offsets, local_shape, call),
+                 strides_of(local).last(common)};
+  if (call.operation == abi::remote_put)
+    transfer(remote, own, shape.last(common), window.dtype, call.mode == 1, call);
+  else
+    transfer(own, remote, shape.last(common), window.dtype, false, call);
+}
+
+std::int32_t as_cell(std::int64_t value, const RemoteCall& call) {
+  if (value < std::numeric_limits<std::int32_t>::min() || value > std::numeric_limits<std::int32_t>::max())
+    throw CommError(std::string(name_of(call.operation)) + ": the value " + std::to_string(value) +
+                        " does not fit a signal cell, which is an int32",
+                    call.where.location());
+  return static_cast<std::int32_t>(value);
+}
+
+/// The number of the cell in elements from the start of the part.
+std::int64_t cell_of(RemoteCall& call) {
+  const ViewRef& window = *call.window;
+  if (window.dtype != DType::Int32)
+    throw DtypeError(std::string(name_of(call.operation)) + " on " + describe(window) +
+                         "; signal cells are int32: use a window of std::int32_t",
+                     call.where.location());
+  static constexpr std::array<std::int64_t, max_rank> ones{1, 1, 1, 1, 1, 1, 1, 1};
+  const auto offsets = offsets_or_zeros(call.offsets, window, call);
+  const std::int64_t start = start_of(window, offsets, {ones.data(), offsets.size()}, call);
+  return (static_cast<char*>(window.data) - own_part(call).base + start) /
+         static_cast<std::int64_t>(sizeof(std::int32_t));
+}
+
+void notify_peer(RemoteCall& call) {
+  const WindowPart& peer = peer_part(call);
+  const std::int64_t index = cell_of(call);
+  const std::int32_t value = as_cell(call.value, call);
+  LastWriter& last =
+      peer.state->last_writers[static_cast<std::size_t>(index) % peer.state->last_writers.size()];
+  last.rank.store(own_part(call).rank, std::memory_order_relaxed);
+  last.file.store(call.where.file, std::memory_order_relaxed);
+  last.line.store(call.where.line, std::memory_order_relaxed);
+  last.cell.store(index, std::memory_order_relaxed);
+  auto* cell = reinterpret_cast<std::int32_t*>(peer.base) + index;
+  if (call.mode == 0)
+    WaitMonitor::set(peer, cell, value);
+  else
+    WaitMonitor::add(peer, cell, value);
+}
+
+void wait_here(RemoteCall& call) {
+  const WindowPart& own = own_part(call);
+  const std::int64_t index = cell_of(call);
+  own.memory->monitor().wait({&own, reinterpret_cast<std::int32_t*>(own.base) + index, index,
+                              as_cell(call.value, call), call.mode == 1, false, name_of(call.operation),
+                              call.where});
+}
+
+/// A collective of the part of the window that the call names: a slice, or x[i], whose dropped axes are of extent 1.
+void run_collective(RemoteCall& call) {
+  (void)own_part(call);
+  if (call.shape.empty()) {
+    perform_collective(call);
+    return;
+  }
+  ViewRef part = *call.window;
+  const auto offsets = offsets_or_zeros(call.offsets, part, call);
+  part.data = static_cast<char*>(part.data) + start_of(part, offsets, call.shape, call);
+  part.extents = call.shape.data();
+  part.extents += call.value;
+  part.strides += call.value;
+  part.rank -= static_cast<int>(call.value);
+  RemoteCall whole = call;
+  whole.window = &part;
+  perform_collective(whole);
+}
+
+}  // namespace
+
+const char* name_of(abi::RemoteOperation operation) {
+  switch (operation) {
+    case abi::remote_rank: return "pld::rank";
+    case abi::remote_size: return "pld::nranks";
+    case abi::remote_load: return "pld::remote_load";
+    case abi::remote_store: return "pld::remote_store";
+    case abi::remote_put: return "pld::put";
+    case abi::remote_get: return "pld::get";
+    case abi::remote_notify: return "pld::notify";
+    case abi::remote_wait: return "pld::wait";
+    case abi::remote_fence: return "pld::fence";
+    case abi::remote_barrier: return "pld::barrier";
+    case abi::remote_allreduce: return "pld::allreduce";
+    case abi::remote_broadcast: return "pld::broadcast";
+    case abi::remote_allgather: return "pld::allgather";
+    case abi::remote_reduce_scatter: return "pld::reduce_scatter";
+    case abi::remote_all_to_all: return "pld::all_to_all";
+  }
+  return "an unknown operation of pld";
+}
+
+void perform(RemoteCall& call) {
+  switch (call.operation) {
+    case abi::remote_rank: call.value = own_part(call).member; return;
+    case abi::remote_size: call.value = own_part(call).memory->size(); return;
+    case abi::remote_load:
+    case abi::remote_store: load_or_store(call); return;
+    case abi::remote_put:
+    case abi::remote_get: put_or_get(call); return;
+    case abi::remote_notify: notify_peer(call); return;
+    case abi::remote_wait: wait_here(call); return;
+    case abi::remote_fence: std::atomic_thread_fence(std::memory_order_seq_cst); return;
+    default: run_collective(call); return;
+  }
+}
+
+}  // namespace pl::detail

@@ -1,0 +1,37 @@
+// runtime/windows/remote_call.hpp -- one request of a kernel to its windows, compiled or native, and who answers it.
+#pragma once
+
+#include "codegen/value.hpp"
+#include "pl/abi.hpp"
+#include "pl/tensor.hpp"
+#include "runtime/windows/window_memory.hpp"
+
+#include <cstdint>
+#include <span>
+
+namespace pl::detail {
+
+/// As abi::Remote, with views for the numbers of tensor arguments.
+struct RemoteCall {
+  explicit RemoteCall(abi::RemoteOperation operation_) : operation(operation_) {}
+  abi::RemoteOperation operation;
+  const ViewRef* window = nullptr;
+  const ViewRef* other = nullptr;
+  std::int32_t mode = 0;
+  std::int64_t peer = 0;
+  std::span<const std::int64_t> offsets, other_offsets, shape;
+  void* data = nullptr;
+  std::int64_t value = 0;  ///< given, or the answer; of a collective: the leading axes that the view dropped
+  Place where;
+};
+
+/// Does it, waiting where it must. Throws CommError, ShapeError, DtypeError at the request's place, or Stopped.
+void perform(RemoteCall& call);
+
+/// The collectives of `perform`.
+void perform_collective(const RemoteCall& call);
+
+/// "pld::notify", …
+[[nodiscard]] const char* name_of(abi::RemoteOperation operation);
+
+}  // namespace pl::detail

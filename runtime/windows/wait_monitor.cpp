@@ -1,0 +1,180 @@
+#include "runtime/windows/wait_monitor.hpp"
+
+#include "runtime/task_graph.hpp"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
+#include <set>
+#include <string>
+
+namespace pl::detail {
+namespace {
+
+// A notify of another core arrives within this many looks, if it is under way.
+constexpr int spins = 64;
+// Most looks at the program's state cost less than a sleep; a long one is woken by its notify anyway.
+constexpr long first_sleep_ms = 40, longest_sleep_ms = 320;
+
+std::int32_t load(const std::int32_t* cell) {
+  return std::atomic_ref<const std::int32_t>(*cell).load(std::memory_order_seq_cst);
+}
+
+/// True where the time was up.
+bool futex_wait(std::int32_t* cell, std::int32_t seen, long milliseconds) {
+  const timespec time{milliseconds / 1000, milliseconds % 1000 * 1000000};
+  return syscall(SYS_futex, cell, FUTEX_WAIT, seen, &time, nullptr, 0) == -1 && errno == ETIMEDOUT;
+}
+
+void futex_wake(std::int32_t* cell) { syscall(SYS_futex, cell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
+
+}  // namespace
+
+bool is_satisfied(const CellWait& wait, std::int32_t seen) {
+  if (!wait.at_least) return seen == wait.expected;
+  if (!wait.wraps) return seen >= wait.expected;
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(seen) -
+                                   static_cast<std::uint32_t>(wait.expected)) >= 0;
+}
+
+void WaitMonitor::add(const WindowPart& part, std::int32_t* cell, std::int32_t value) {
+  std::atomic_ref<std::int32_t>(*cell).fetch_add(value, std::memory_order_seq_cst);
+  if (part.state->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(cell);
+}
+
+void WaitMonitor::set(const WindowPart& part, std::int32_t* cell, std::int32_t value) {
+  std::atomic_ref<std::int32_t>(*cell).store(value, std::memory_order_seq_cst);
+  if (part.state->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(cell);
+}
+
+void WaitMonitor::wait(const CellWait& wait) {
+  for (int i = 0; i < spins; ++i) {
+    if (is_satisfied(wait, load(wait.cell))) return;
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#endif
+  }
+  Sleeper sleeper{wait, 0};
+  {
+    const Lock lock(mutex_);
+    sleeper.number = next_number_++;
+    sleepers_.push_back(&sleeper);
+  }
+  wait.part->state->sleepers.fetch_add(1, std::memory_order_seq_cst);
+  struct Leave {
+    WaitMonitor& monitor;
+    Sleeper& sleeper;
+    ~Leave() {
+      sleeper.wait.part->state->sleepers.fetch_sub(1, std::memory_order_relaxed);
+      const Lock lock(monitor.mutex_);
+      std::erase(monitor.sleepers_, &sleeper);
+    }
+  } leave{*this, sleeper};
+  sleep(sleeper);
+}
+
+void WaitMonitor::sleep(Sleeper& sleeper) {
+  long milliseconds = first_sleep_ms;
+  for (;;) {
+    const std::int32_t seen = load(sleeper.wait.cell);
+    if (is_satisfied(sleeper.wait, seen)) return;
+    if (ranks_.stopped()) throw Stopped{};
+    if (!futex_wait(sleeper.wait.cell, seen, milliseconds)) continue;
+    look_for_deadlock(sleeper);
+    milliseconds = std::min(2 * milliseconds, longest_sleep_ms);
+  }
+}
+
+void WaitMonitor::wake_all() {
+  const Lock lock(mutex_);
+  for (const Sleeper* sleeper : sleepers_) futex_wake(sleeper->wait.cell);
+}
+
+std::optional<WaitMonitor::Snapshot> WaitMonitor::all_idle(const Sleeper& from) {
+  Snapshot result;
+  std::set<int> ranks;
+  std::vector<int> open;
+  const auto add_domain = [&](const WindowMemory& window) {
+    for (int member = 0; member < window.size(); ++member)
+      if (ranks.insert(window.part(member).rank).second) open.push_back(window.part(member).rank);
+  };
+  add_domain(*from.wait.part->memory);
+  while (!open.empty()) {
+    const int rank = open.back();
+    open.pop_back();
+    std::size_t waits = 0;
+    for (const Sleeper* sleeper : sleepers_) {
+      if (sleeper->wait.part->rank != rank) continue;
+      if (is_satisfied(sleeper->wait, load(sleeper->wait.cell))) return std::nullopt;
+      ++waits;
+      result.sleepers.push_back(sleeper);
+      result.state.push_back(sleeper->number);
+      add_domain(*sleeper->wait.part->memory);
+    }
+    const std::optional<std::uint64_t> state = ranks_.idle(rank, waits);
+    if (!state) return std::nullopt;
+    result.state.push_back(*state);
+    result.ranks.push_back(rank);
+  }
+  return result;
+}
+
+void WaitMonitor::look_for_deadlock(const Sleeper& from) {
+  std::string text;
+  Location where;
+  {
+    const Lock lock(mutex_);
+    const std::optional<Snapshot> first = all_idle(from);
+    if (!first) return;
+    const std::optional<Snapshot> second = all_idle(from);
+    if (!second || first->state != second->state || ranks_.stopped()) return;
+    text = report(*second);
+    where = second->sleepers.front()->wait.where.location();
+  }
+  ranks_.fail(std::make_exception_ptr(CommError(text, where)));
+}
+
+std::string WaitMonitor::report(const Snapshot& snapshot) {
+  std::vector<const Sleeper*> sleepers = snapshot.sleepers;
+  std::sort(sleepers.begin(), sleepers.end(), [](const Sleeper* a, const Sleeper* b) {
+    return a->wait.part->rank != b->wait.part->rank ? a->wait.part->rank < b->wait.part->rank
+                                                    : a->number < b->number;
+  });
+  std::string text = "deadlock: " + std::to_string(sleepers.size()) +
+                     (sleepers.size() == 1 ? " wait" : " waits") +
+                     " that nothing can end any more; every rank of the window is waiting or has finished";
+  constexpr std::size_t most = 32;
+  for (std::size_t i = 0; i < sleepers.size() && i < most; ++i) {
+    const CellWait& wait = sleepers[i]->wait;
+    text += "\n  rank " + std::to_string(wait.part->rank) + " at " + wait.where.location().str() + ": " +
+            wait.what;
+    if (wait.index < 0) {
+      text += " of " + wait.part->memory->title() + ": other ranks have not called it";
+      continue;
+    }
+    text += " for cell " + std::to_string(wait.index) + " of " + wait.part->memory->title() + " to be " +
+            (wait.at_least ? ">= " : "== ") + std::to_string(wait.expected) + "; it is " +
+            std::to_string(load(wait.cell));
+    const auto& writers = wait.part->state->last_writers;
+    const LastWriter& last = writers[static_cast<std::size_t>(wait.index) % writers.size()];
+    if (last.cell.load() == wait.index && last.rank.load() >= 0)
+      text += ", last written by rank " + std::to_string(last.rank.load()) + " at " +
+              Location{last.file.load(), last.line.load(), 0}.str();
+    else
+      text += ", and no rank has notified it";
+  }
+  if (sleepers.size() > most) text += "\n  … and " + std::to_string(sleepers.size() - most) + " more";
+  std::string finished;
+  for (const int rank : std::set<int>(snapshot.ranks.begin(), snapshot.ranks.end()))
+    if (ranks_.finished(rank)) finished += (finished.empty() ? "" : ", ") + std::to_string(rank);
+  if (!finished.empty()) text += "\n  finished: rank " + finished;
+  return text +
+         "\n  Check that each wait has its notify, with the right peer, cell and value, before the "
+         "notifier itself waits";
+}
+
+}  // namespace pl::detail

@@ -1,0 +1,79 @@
+// runtime/windows/wait_monitor.hpp -- blocking until a signal cell has a value, and finding out that it never will.
+//
+// A waiting thread sleeps on the cell itself (a futex); a notify wakes it. Threads that sleep long look whether the
+// program can still go on. That is decided by state, not by time: a deadlock is where every rank of a domain, and of
+// the domains that its waiting ranks belong to, is finished or sleeps in a wait that is not satisfied, and the host
+// dispatches no more. Everything is looked at twice: a wait that is the same one in both passes lasted all the time
+// between them, so no thread of these ranks ran there.
+#pragma once
+
+#include "pl/error.hpp"
+#include "runtime/thread_annotations.hpp"
+#include "runtime/windows/window_memory.hpp"
+
+#include <cstdint>
+#include <exception>
+#include <optional>
+#include <vector>
+
+namespace pl::detail {
+
+/// What a deadlock's detection needs to know of the running program.
+class RankStates {
+ public:
+  virtual ~RankStates() = default;
+  [[nodiscard]] virtual bool stopped() const = 0;
+  virtual void fail(std::exception_ptr failure) = 0;
+  /// Nothing of this rank runs or can run but `waits` threads, which sleep. A number that changes whenever it has run
+  /// in between; nothing: it runs.
+  [[nodiscard]] virtual std::optional<std::uint64_t> idle(int rank, std::size_t waits) = 0;
+  /// Has it no work left at all?
+  [[nodiscard]] virtual bool finished(int rank) = 0;
+};
+
+struct CellWait {
+  const WindowPart* part;
+  std::int32_t* cell;
+  std::int64_t index;  ///< of the user's cell in elements; -1: Trilith's own, of a collective
+  std::int32_t expected;
+  bool at_least;     ///< else: equal
+  bool wraps;        ///< a counter of Trilith's own: compared modulo 2^32
+  const char* what;  ///< "pld::wait", "pld::barrier", …
+  Place where;
+};
+
+[[nodiscard]] bool is_satisfied(const CellWait& wait, std::int32_t seen);
+
+class WaitMonitor {
+ public:
+  explicit WaitMonitor(RankStates& ranks) : ranks_(ranks) {}
+  /// Returns when the cell has the value; throws Stopped when the program has failed.
+  void wait(const CellWait& wait);
+  /// Changes a cell and wakes who waits in that part. `rank`, `where`: who, for the report.
+  static void add(const WindowPart& part, std::int32_t* cell, std::int32_t value);
+  static void set(const WindowPart& part, std::int32_t* cell, std::int32_t value);
+  /// After a failure: every sleeping thread looks again.
+  void wake_all();
+
+ private:
+  struct Sleeper {
+    CellWait wait;
+    std::uint64_t number;
+  };
+  struct Snapshot {
+    std::vector<std::uint64_t> state;
+    std::vector<const Sleeper*> sleepers;
+    std::vector<int> ranks;
+  };
+  void sleep(Sleeper& sleeper);
+  [[nodiscard]] std::optional<Snapshot> all_idle(const Sleeper& from) TRILITH_REQUIRES(mutex_);
+  void look_for_deadlock(const Sleeper& from);
+  [[nodiscard]] std::string report(const Snapshot& snapshot);
+
+  RankStates& ranks_;
+  Mutex mutex_;
+  std::vector<Sleeper*> sleepers_ TRILITH_GUARDED_BY(mutex_);
+  std::uint64_t next_number_ TRILITH_GUARDED_BY(mutex_) = 1;
+};
+
+}  // namespace pl::detail

@@ -1,0 +1,157 @@
+#include "runtime/windows/window_memory.hpp"
+
+#include "pl/detail/location.hpp"
+#include "runtime/program.hpp"
+#include "runtime/recorder.hpp"
+#include "runtime/thread_state.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+namespace pl::detail {
+namespace {
+
+constexpr std::int64_t line = 64;
+
+std::int64_t round_up(std::int64_t bytes) { return (bytes + line - 1) / line * line; }
+
+[[noreturn]] void throw_no_memory(std::int64_t bytes, std::size_t ranks, const Location& where) {
+  throw Error("no memory for a window of " + std::to_string(bytes) + " bytes on each of " +
+                  std::to_string(ranks) + " ranks: " + std::strerror(errno) + "; use a smaller one",
+              where);
+}
+
+}  // namespace
+
+WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t elements_, std::vector<int> ranks,
+                           std::shared_ptr<WaitMonitor> monitor, const std::source_location& where)
+    : bytes(bytes_),
+      elements(elements_),
+      number_(number),
+      where_(location_of(where)),
+      monitor_(std::move(monitor)) {
+  const std::int64_t cells = round_up(own_cells * static_cast<std::int64_t>(sizeof(std::int32_t)));
+  std::int64_t part = 0, total = 0;
+  if (__builtin_add_overflow(bytes, line + cells, &part) ||
+      __builtin_mul_overflow(round_up(part), static_cast<std::int64_t>(ranks.size()), &total)) {
+    errno = ENOMEM;
+    throw_no_memory(bytes, ranks.size(), where_);
+  }
+  mapping_bytes_ = static_cast<std::size_t>(total);
+  mapping_ = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
+                  -1, 0);
+  if (mapping_ == MAP_FAILED) throw_no_memory(bytes, ranks.size(), where_);
+  states_ = std::make_unique<WindowPart::State[]>(ranks.size());
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    char* base = static_cast<char*>(mapping_) + static_cast<std::int64_t>(i) * round_up(part);
+    parts_.push_back({this, static_cast<int>(i), ranks[i], base,
+                      reinterpret_cast<std::int32_t*>(base + round_up(bytes)), &states_[i]});
+  }
+  host_ = {this, -1, -1, parts_.front().base, nullptr, nullptr};
+}
+
+WindowMemory::~WindowMemory() { munmap(mapping_, mapping_bytes_); }
+
+const WindowPart* WindowMemory::part_of_rank(int rank) const {
+  for (const WindowPart& part : parts_)
+    if (part.rank == rank) return &part;
+  return nullptr;
+}
+
+std::string WindowMemory::title() const {
+  return "window " + std::to_string(number_) + " (" + std::to_string(bytes) + " bytes a rank, allocated at " +
+         where_.str() + ")";
+}
+
+std::shared_ptr<WindowMemory> Windows::make(std::int64_t bytes, std::int64_t elements,
+                                            const std::source_location& where) {
+  const std::size_t number = windows_.size();
+  std::vector<int> ranks;
+  if (number < domains_.size()) ranks = domains_[number];
+  if (ranks.empty()) {
+    ranks.resize(static_cast<std::size_t>(world_size_));
+    std::iota(ranks.begin(), ranks.end(), 0);
+  }
+  windows_.push_back(std::make_shared<WindowMemory>(static_cast<int>(number), bytes, elements,
+                                                    std::move(ranks), monitor_, where));
+  used_.emplace_back();
+  return windows_.back();
+}
+
+void Windows::note_use(const WindowMemory& window, int rank) {
+  for (std::size_t i = 0; i < windows_.size(); ++i)
+    if (windows_[i].get() == &window && std::find(used_[i].begin(), used_[i].end(), rank) == used_[i].end())
+      used_[i].push_back(rank);
+}
+
+std::vector<std::vector<int>> Windows::used() const {
+  std::vector<std::vector<int>> result = used_;
+  for (std::vector<int>& ranks : result) std::sort(ranks.begin(), ranks.end());
+  return result;
+}
+
+ViewRef on_rank(const ViewRef& view, int rank, const std::source_location& where) {
+  const WindowPart* part = view.window;
+  if (part == nullptr)
+    throw PlanError(
+        "a dispatch was given a pld::DistributedTensor without a window; make one with "
+        "pld::window<T>(buffer, {…})",
+        location_of(where));
+  if (part->member >= 0) return view;
+  const WindowMemory& memory = *part->memory;
+  if (const ThreadState& thread = thread_state(); thread.recorder != nullptr)
+    thread.recorder->windows.note_use(memory, rank);
+  const WindowPart* own = memory.part_of_rank(rank);
+  if (own == nullptr)
+    throw PlanError(memory.title() + " is not shared by rank " + std::to_string(rank) +
+                        ": when the program was compiled it was not dispatched there; dispatch it to the "
+                        "same ranks in every run",
+                    location_of(where));
+  ViewRef result = view;
+  result.data = own->base + (static_cast<char*>(view.data) - part->base);
+  result.window = own;
+  return result;
+}
+
+std::shared_ptr<WindowMemory> make_window(std::int64_t bytes, std::int64_t elements,
+                                          const std::source_location& where) {
+  const ThreadState& thread = thread_state();
+  if (thread.level != Level::Host)
+    throw LevelError(
+        "pld::alloc_window_buffer was called outside a host orchestrator; allocate windows in "
+        "pl::jit.host, before the loop over ranks, and pass them to the dispatches",
+        location_of(where));
+  if (bytes < 0)
+    throw ShapeError("a window buffer of " + std::to_string(bytes) + " bytes; its size is 0 or more",
+                     location_of(where));
+  Windows& windows = thread.recorder != nullptr ? thread.recorder->windows : thread.run->windows();
+  return windows.make(bytes, elements, where);
+}
+
+ViewRef whole_window(const std::shared_ptr<WindowMemory>& memory, DType dtype,
+                     std::span<const std::int64_t> extents, std::span<const std::int64_t> strides,
+                     const std::source_location& where) {
+  const ViewRef view{
+      dtype,          false,          static_cast<int>(extents.size()), memory->host().base, extents.data(),
+      strides.data(), &memory->host()};
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : extents) elements *= extent;
+  const auto size = static_cast<std::int64_t>(trilith::codegen::size_of(dtype));
+  if (elements * size <= memory->bytes) return view;
+  std::string text = "pld::window: " + describe(view) + " needs " + std::to_string(elements * size) +
+                     " bytes and the buffer has " + std::to_string(memory->bytes);
+  if (memory->elements < 0 && memory->bytes == elements)
+    text +=
+        ", which is its number of elements: pld::alloc_window_buffer(bytes) counts bytes; write "
+        "pld::alloc_window_buffer<T>({…}) to count elements";
+  else
+    text += "; allocate more, or view less of it";
+  throw ShapeError(text, location_of(where));
+}
+
+}  // namespace pl::detail

@@ -1,0 +1,132 @@
+// runtime/windows/window_memory.hpp -- the memory behind a window: a part for every rank that shares it.
+//
+// Parts lie in one mapping, each on cache lines of its own, all zero and without physical pages until they are
+// touched. Behind each part lie Trilith's own cells, for collectives that were given no signals.
+#pragma once
+
+#include "pl/distributed_tensor.hpp"
+#include "pl/error.hpp"
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <source_location>
+#include <vector>
+
+namespace pl::detail {
+
+class WaitMonitor;
+
+/// A place in the user's source without a string of its own: a wait must not allocate.
+struct Place {
+  const char* file = "";
+  std::uint32_t line = 0;
+  std::uint32_t column = 0;
+  Place() = default;
+  Place(const char* file_, std::uint32_t line_, std::uint32_t column_)
+      : file(file_), line(line_), column(column_) {}
+  explicit Place(const std::source_location& where)
+      : file(where.file_name()), line(where.line()), column(where.column()) {}
+  [[nodiscard]] Location location() const { return {file, line, column}; }
+};
+
+/// What a rank says of the collective it is in, so that others can tell whether it is the same one.
+struct CollectiveCall {
+  std::uint32_t number = 0;  ///< 1, 2, … in the order of this rank's calls
+  std::int32_t operation = 0;
+  std::int32_t mode = 0;
+  std::int64_t peer = 0;
+  std::int64_t elements = 0;
+  std::int32_t dtype = 0;
+  Place where;
+  [[nodiscard]] bool same_as(const CollectiveCall& other) const {
+    return number == other.number && operation == other.operation && mode == other.mode &&
+           peer == other.peer && elements == other.elements && dtype == other.dtype;
+  }
+};
+
+/// Who wrote a signal cell last: for the report of a deadlock. Written without order: it is only read when
+/// nothing runs any more.
+struct LastWriter {
+  std::atomic<std::int64_t> cell{-1};
+  std::atomic<std::int32_t> rank{-1};
+  std::atomic<std::uint32_t> line{0};
+  std::atomic<const char*> file{nullptr};
+};
+
+struct WindowPart {
+  WindowMemory* memory;
+  int member;  ///< among the ranks that share the window; -1: the view of the host, which stands for all
+  int rank;    ///< in the program; -1: the host
+  char* base;
+  std::int32_t* own_cells;  ///< `WindowMemory::own_cells` of them
+  struct State {
+    std::atomic<std::uint32_t> sleepers{0};  ///< threads that a notify must wake
+    // Of the rank's own thread: one collective at a time.
+    std::uint32_t barriers = 0;
+    std::uint32_t ring_steps = 0;
+    std::uint32_t collectives = 0;
+    std::array<CollectiveCall, 2> calls;  ///< the two last, by number: no rank is further ahead than one
+    std::array<LastWriter, 32> last_writers;
+  };
+  State* state;
+};
+
+class WindowMemory {
+ public:
+  /// `ranks`: those that share it, in the order of their numbers.
+  WindowMemory(int number, std::int64_t bytes, std::int64_t elements, std::vector<int> ranks,
+               std::shared_ptr<WaitMonitor> monitor, const std::source_location& where);
+  ~WindowMemory();
+  WindowMemory(const WindowMemory&) = delete;
+  WindowMemory& operator=(const WindowMemory&) = delete;
+
+  /// Cells for Trilith's own signals: one a round of a barrier, then two for a ring.
+  static constexpr int own_cells = 34;
+  static constexpr int ring_cell = 32;
+
+  [[nodiscard]] int size() const { return static_cast<int>(parts_.size()); }
+  [[nodiscard]] const WindowPart& part(int member) const { return parts_[static_cast<std::size_t>(member)]; }
+  [[nodiscard]] const WindowPart* part_of_rank(int rank) const;
+  [[nodiscard]] const WindowPart& host() const { return host_; }
+  [[nodiscard]] WaitMonitor& monitor() const { return *monitor_; }
+  /// "window 0 (32 bytes a rank, allocated at file:line)".
+  [[nodiscard]] std::string title() const;
+
+  const std::int64_t bytes;     ///< of each part
+  const std::int64_t elements;  ///< as the user counted them, or -1
+
+ private:
+  const int number_;
+  const Location where_;
+  const std::shared_ptr<WaitMonitor> monitor_;
+  void* mapping_ = nullptr;
+  std::size_t mapping_bytes_ = 0;
+  std::unique_ptr<WindowPart::State[]> states_;
+  std::vector<WindowPart> parts_;
+  WindowPart host_{};
+};
+
+/// The windows of one run of a program, or of its recording.
+class Windows {
+ public:
+  /// `domains`: for each buffer in the order of allocation the ranks that share it; missing: all.
+  Windows(int world_size, std::vector<std::vector<int>> domains, std::shared_ptr<WaitMonitor> monitor)
+      : world_size_(world_size), domains_(std::move(domains)), monitor_(std::move(monitor)) {}
+  [[nodiscard]] std::shared_ptr<WindowMemory> make(std::int64_t bytes, std::int64_t elements,
+                                                   const std::source_location& where);
+  /// A rank that a window goes to.
+  void note_use(const WindowMemory& window, int rank);
+  /// The ranks that each window went to; empty: none in particular.
+  [[nodiscard]] std::vector<std::vector<int>> used() const;
+
+ private:
+  const int world_size_;
+  const std::vector<std::vector<int>> domains_;
+  const std::shared_ptr<WaitMonitor> monitor_;
+  std::vector<std::shared_ptr<WindowMemory>> windows_;
+  std::vector<std::vector<int>> used_;
+};
+
+}  // namespace pl::detail

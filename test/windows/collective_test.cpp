@@ -1,0 +1,215 @@
+// Operations of all ranks that share a window, called on the host and in kernels.
+#include "windows.hpp"
+
+#include <cmath>
+#include <limits>
+
+using support::contains;
+using windows::config;
+using windows::message_of;
+
+namespace {
+
+constexpr auto NR = pl::dynamic("NR");
+constexpr auto N = pl::dynamic("N");
+using pld::Algorithm;
+using pld::ReduceOp;
+
+template <class T>
+using Rows = pl::Tensor<T, NR, N>;
+template <class T>
+using Row = pl::Tensor<T, N>;
+
+template <class T>
+auto make_fill() {
+  return pl::jit.incore([](Row<T> x, pld::DistributedTensor<T, N> w) { w = pl::store(pl::load(x), {0}, w); });
+}
+template <class T>
+const auto fill = make_fill<T>();
+template <class T>
+auto make_read_back() {
+  return pl::jit.incore(
+      [](pl::Out<Row<T>> y, pld::DistributedTensor<T, N> w) { y = pl::store(pl::load(w), y); });
+}
+template <class T>
+const auto read_back = make_read_back<T>();
+template <class T>
+auto fill_device = pl::jit([](auto x, auto w) { fill<T>(x, w); });
+template <class T>
+auto read_device = pl::jit([](auto y, auto w) { read_back<T>(y, w); });
+
+template <class T>
+T value_at(int rank, std::int64_t i) {
+  return static_cast<T>((rank * 7 + static_cast<int>(i % 13) * 3) % 5 + 1);
+}
+
+template <class T>
+T reduced(ReduceOp op, int ranks, std::int64_t i) {
+  T result = value_at<T>(0, i);
+  for (int r = 1; r < ranks; ++r) {
+    const T value = value_at<T>(r, i);
+    result = op == ReduceOp::Sum    ? static_cast<T>(result + value)
+             : op == ReduceOp::Prod ? static_cast<T>(result * value)
+             : op == ReduceOp::Max  ? std::max(result, value)
+                                    : std::min(result, value);
+  }
+  return result;
+}
+
+/// Every rank's numbers go into a window, `collective` is called on the host, the window comes back.
+template <class T, class Collective>
+pl::Array<T> through_window(int ranks, std::int64_t size, const Collective& collective) {
+  pl::Array<T> x({ranks, size}), y({ranks, size});
+  for (int r = 0; r < ranks; ++r)
+    for (std::int64_t i = 0; i < size; ++i) x(r, i) = value_at<T>(r, i);
+  auto host = pl::jit.host([&](Rows<T> in, pl::Out<Rows<T>> out) {
+    const pld::Window buffer = pld::alloc_window_buffer<T>({size});
+    auto w = pld::window<T>(buffer, {size});
+    for (auto r : pl::range(pld::world_size())) fill_device<T>(in[r], w, pld::device = r);
+    if constexpr (std::is_invocable_v<const Collective&, decltype(w)&>)
+      collective(w);
+    else
+      collective(w, buffer);
+    for (auto r : pl::range(pld::world_size())) read_device<T>(out[r], w, pld::device = r);
+  });
+  host(x, y, config(ranks));
+  return y;
+}
+
+constexpr std::int64_t sizes[] = {0, 1, 17, 257, 4097, 65537};
+
+}  // namespace
+
+TEST_CASE("an allreduce gives every rank the reduction of all, by mesh and by ring") {
+  BOTH_WAYS
+  for (const auto algorithm : {Algorithm::Auto, Algorithm::Mesh, Algorithm::Ring})
+    for (const int ranks : {1, 2, 3, 4, 8, 16})
+      for (const std::int64_t size : sizes) {
+        if (ranks > 4 && size > 4097) continue;
+        const auto op = static_cast<ReduceOp>((size + ranks) % 4);
+        const auto y = through_window<std::int32_t>(
+            ranks, size, [&](auto& w) { pld::allreduce(w, {.op = op, .algorithm = algorithm}); });
+        for (int r = 0; r < ranks; ++r)
+          for (std::int64_t i = 0; i < size; ++i)
+            if (y(r, i) != reduced<std::int32_t>(op, ranks, i)) {
+              FAIL_CHECK("ranks ", ranks, " size ", size, " rank ", r, " element ", i);
+              break;
+            }
+      }
+}
+
+TEST_CASE_TEMPLATE("an allreduce of every dtype and operation is exact on small numbers", T, float, double,
+                   std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
+                   std::uint32_t, std::uint64_t) {
+  BOTH_WAYS
+  for (const auto op : {ReduceOp::Sum, ReduceOp::Max, ReduceOp::Min, ReduceOp::Prod})
+    for (const auto algorithm : {Algorithm::Mesh, Algorithm::Ring}) {
+      const auto y =
+          through_window<T>(3, 65, [&](auto& w) { pld::allreduce(w, {.op = op, .algorithm = algorithm}); });
+      for (int r = 0; r < 3; ++r)
+        for (int i = 0; i < 65; ++i) CHECK(y(r, i) == reduced<T>(op, 3, i));
+    }
+}
+
+TEST_CASE("a broadcast gives every rank the root's part") {
+  BOTH_WAYS
+  for (const int ranks : {1, 2, 5})
+    for (int root = 0; root < ranks; root += 2) {
+      const auto y = through_window<float>(ranks, 33, [&](auto& w) { pld::broadcast(w, {.root = root}); });
+      for (int r = 0; r < ranks; ++r)
+        for (int i = 0; i < 33; ++i) CHECK(y(r, i) == value_at<float>(root, i));
+    }
+}
+
+namespace {
+
+/// As through_window, for a window of one row a rank.
+template <class Collective>
+pl::Array<float> through_rows(int ranks, std::int64_t row, const Collective& collective) {
+  return through_window<float>(ranks, ranks * row, [&](auto&, const pld::Window& buffer) {
+    collective(pld::window<float>(buffer, {ranks, row}));
+  });
+}
+
+}  // namespace
+
+TEST_CASE("an allgather, a reduce-scatter and an all-to-all move the rows that their names say") {
+  BOTH_WAYS
+  for (const int ranks : {1, 2, 3, 8})
+    for (const std::int64_t row : {0, 1, 5, 100}) {
+      auto y = through_rows(ranks, row, [](const auto& w) { pld::allgather(w); });
+      for (int r = 0; r < ranks; ++r)
+        for (int i = 0; i < ranks * row; ++i) CHECK(y(r, i) == value_at<float>(static_cast<int>(i / row), i));
+      y = through_rows(ranks, row, [](const auto& w) { pld::reduce_scatter(w); });
+      for (int r = 0; r < ranks; ++r)
+        for (std::int64_t i = r * row; i < (r + 1) * row; ++i)
+          CHECK(y(r, i) == reduced<float>(ReduceOp::Sum, ranks, i));
+      y = through_rows(ranks, row, [](const auto& w) { pld::all_to_all(w); });
+      for (int r = 0; r < ranks; ++r)
+        for (std::int64_t i = 0; i < ranks * row; ++i)
+          CHECK(y(r, i) == value_at<float>(static_cast<int>(i / row), r * row + i % row));
+    }
+}
+
+TEST_CASE("a thousand collectives on one window, called in a kernel, are each complete") {
+  BOTH_WAYS
+  auto rounds =
+      pl::jit.incore([](pl::Out<pl::Tensor<std::int64_t, 1>> y, pld::DistributedTensor<std::int64_t, 1> w) {
+        const int n = pld::nranks(w);
+        std::int64_t wrong = 0;
+        for (int round = 0; round < 1000; ++round) {
+          w = pl::store(pl::full<std::int64_t>({1}, static_cast<std::int64_t>(pld::rank(w) + round)), {0}, w);
+          pld::allreduce(w);
+          const std::int64_t sum = pl::read(pl::load(w), {0});
+          if (sum != n * (n - 1) / 2 + n * round) wrong = wrong + 1;
+        }
+        y = pl::store(pl::full<std::int64_t>({1}, wrong), {0}, y);
+      });
+  auto device = pl::jit([&](auto y, auto w) { rounds(y, w); });
+  auto host = pl::jit.host([&](pl::Out<pl::Tensor<std::int64_t, NR, 1>> y) {
+    auto w = pld::window<std::int64_t>(pld::alloc_window_buffer<std::int64_t>({1}), {1});
+    for (auto r : pl::range(pld::world_size())) device(y[r], w, pld::device = r);
+  });
+  for (const int ranks : {2, 3}) {
+    pl::Array<std::int64_t> y({ranks, 1}, -1);
+    host(y, config(ranks));
+    for (const std::int64_t wrong : y) CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("ranks that make different collective calls are told which") {
+  BOTH_WAYS
+  auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w) {
+    if (pld::rank(w) == 1)
+      pld::allreduce(w, {.op = pld::ReduceOp::Max});
+    else
+      pld::allreduce(w);
+  });
+  auto device = pl::jit([&](auto w) { kernel(w); });
+  auto host = pl::jit.host([&](pl::Out<Rows<float>>) {
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(w, pld::device = r);
+  });
+  pl::Array<float> y({2, 1});
+  const std::string message = message_of([&] { host(y, config(2)); });
+  CHECK(contains(message, "ranks make different collective calls"));
+  CHECK(contains(message, "pld::allreduce of 4 float by Sum"));
+  CHECK(contains(message, "pld::allreduce of 4 float by Max"));
+}
+
+TEST_CASE("a rank that leaves a collective out is found as a deadlock") {
+  BOTH_WAYS
+  auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w) {
+    if (pld::rank(w) != 1) pld::barrier(w);
+  });
+  auto device = pl::jit([&](auto w) { kernel(w); });
+  auto host = pl::jit.host([&](pl::Out<Rows<float>>) {
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(w, pld::device = r);
+  });
+  pl::Array<float> y({3, 1});
+  const std::string message = message_of([&] { host(y, config(3)); });
+  CHECK(contains(message, "deadlock: "));
+  CHECK(contains(message, "pld::barrier of window 0"));
+  CHECK(contains(message, "finished: rank 1"));
+}

@@ -1,0 +1,88 @@
+// What cannot go on is found out by its state, soon and never wrongly.
+#include "windows.hpp"
+
+#include <chrono>
+
+using support::contains;
+using windows::config;
+using windows::message_of;
+
+namespace {
+
+constexpr auto NR = pl::dynamic("NR");
+using Cells = pld::DistributedTensor<std::int32_t, 4>;
+using Out = pl::Out<pl::Tensor<std::int32_t, NR>>;
+
+/// Rank 0 is notified with `value`, and every rank waits for `expected`.
+auto meet = pl::jit.incore([](Cells signal, pl::Scalar<int> notifiers, pl::Scalar<int> expected) {
+  if (pld::rank(signal) < notifiers) {
+    for (int peer = 0; peer < pld::nranks(signal); ++peer)
+      pld::notify(signal, {.peer = peer, .offsets = {2}});
+  }
+  pld::wait(signal, {.offsets = {2}, .expected = expected});
+});
+auto meet_device =
+    pl::jit([](auto signal, auto notifiers, auto expected) { meet(signal, notifiers, expected); });
+
+std::string failure_of(int ranks, int notifiers, int expected) {
+  auto host = pl::jit.host([=](Out) {
+    auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) meet_device(signal, notifiers, expected, pld::device = r);
+  });
+  pl::Array<std::int32_t> y({ranks});
+  return message_of([&] { host(y, config(ranks)); });
+}
+
+}  // namespace
+
+TEST_CASE(
+    "ranks that all wait for a signal that nobody sends are told so with cell, expected and seen value") {
+  BOTH_WAYS
+  for (const int ranks : {1, 2, 4, 16}) {
+    const std::string message = failure_of(ranks, ranks - 1, ranks);
+    CHECK(contains(message, "deadlock: " + std::to_string(ranks) + (ranks == 1 ? " wait" : " waits")));
+    CHECK(contains(message, "deadlock_test.cpp:"));
+    CHECK(contains(message, "pld::wait for cell 2 of window 0"));
+    CHECK(contains(message, "to be >= " + std::to_string(ranks) + "; it is " + std::to_string(ranks - 1)));
+    if (ranks == 1)
+      CHECK(contains(message, "no rank has notified it"));
+    else
+      CHECK(contains(message, "last written by rank"));
+  }
+}
+
+TEST_CASE("sixty-four ranks on few cores that only take long raise no alarm") {
+  BOTH_WAYS
+  CHECK(failure_of(64, 64, 64) == "");
+}
+
+TEST_CASE("a program is usable again after a deadlock") {
+  BOTH_WAYS
+  auto host = pl::jit.host([](pl::Tensor<std::int32_t, NR> expected) {
+    auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(pld::world_size()))
+      meet_device(signal, 2, pl::recording() ? 0 : expected.data()[0], pld::device = r);
+  });
+  pl::Array<std::int32_t> expected({2}, 3);
+  auto program = host.compile(expected, config(2));
+  CHECK(contains(message_of([&] { program(expected); }), "deadlock"));
+  expected(0) = 2;
+  CHECK(message_of([&] { program(expected); }) == "");
+}
+
+TEST_CASE("a rank that fails ends the waits of the others with its own error") {
+  BOTH_WAYS
+  auto kernel = pl::jit.incore([](Cells signal, pl::Scalar<int> peer) {
+    if (pld::rank(signal) == 1) pld::notify(signal, {.peer = peer});
+    pld::wait(signal, {.expected = 5});
+  });
+  auto device = pl::jit([&](auto signal, auto peer) { kernel(signal, peer); });
+  auto host = pl::jit.host([&](Out) {
+    auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(signal, 9, pld::device = r);
+  });
+  pl::Array<std::int32_t> y({3});
+  const std::string message = message_of([&] { host(y, config(3)); });
+  CHECK(contains(message, "pld::notify: peer 9 of a window that 3 ranks share"));
+  CHECK(contains(message, "on rank 1"));
+}
