@@ -1,14 +1,28 @@
 # samples/check_output.cmake -- runs PROGRAM with ARGUMENTS ('|' between them) and fails unless its exit code is
 # EXIT_CODE and everything it prints matches the regular expression PRINTS. (ctest's own PASS_REGULAR_EXPRESSION
 # would ignore the exit code.) With AGAIN, the kernel cache CACHE is emptied first and the program is run a second
-# time, which must print that.
+# time, which must print that. With PAGE instead of PRINTS it must print the first ```text block of that page.
+cmake_minimum_required(VERSION 3.25)
 function(run_and_check expected)
   execute_process(COMMAND ${PROGRAM} ${arguments} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE errors)
   message("${output}${errors}")
   if(NOT result STREQUAL EXIT_CODE)
     message(FATAL_ERROR "exit code: got ${result}, expected ${EXIT_CODE}")
   endif()
-  if(NOT "${output}${errors}" MATCHES "${expected}")
+  if(PAGE)
+    file(READ ${PAGE} page)
+    string(FIND "${page}" "```text\n" begin)
+    if(begin EQUAL -1)
+      message(FATAL_ERROR "${PAGE} has no block of expected output")
+    endif()
+    math(EXPR begin "${begin} + 8")
+    string(SUBSTRING "${page}" ${begin} -1 page)
+    string(FIND "${page}" "```" end)
+    string(SUBSTRING "${page}" 0 ${end} page)
+    if(NOT "${output}${errors}" STREQUAL page)
+      message(FATAL_ERROR "the output is not that of ${PAGE}:\n${page}")
+    endif()
+  elseif(NOT "${output}${errors}" MATCHES "${expected}")
     message(FATAL_ERROR "the output does not match:\n${expected}")
   endif()
 endfunction()

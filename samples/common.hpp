@@ -1,10 +1,14 @@
-// samples/common.hpp -- the two options every distributed sample has.
+// samples/common.hpp -- what the distributed samples share: their two options, and main.
 #pragma once
+
+#include "check.hpp"
 
 #include <pl/pl.hpp>
 
 #include <CLI/CLI.hpp>
 
+#include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -27,6 +31,20 @@ inline pl::RunConfig parse_options(const std::string& what, int argc, char** arg
   config.platform = platform;
   config.distributed.device_ids = devices;
   return config;
+}
+
+/// What `main` of a distributed lesson does: reads the options and runs `lesson(config, number of ranks)`; prints
+/// an error of the program and ends with exit code 1.
+inline int run(const std::string& what, int argc, char** argv,
+               const std::function<void(const pl::RunConfig& config, std::int64_t ranks)>& lesson) {
+  const pl::RunConfig config = parse_options(what, argc, argv);
+  return run([&] { lesson(config, static_cast<std::int64_t>(config.distributed.device_ids.size())); });
+}
+
+/// Every rank's y[r] against one golden, the same for all.
+template <class Golden>
+void check_all(const std::string& what, const pl::Array<float>& y, const Golden& golden, double tolerance) {
+  check(what, y, [&](std::int64_t, std::int64_t i) { return golden(i); }, tolerance);
 }
 
 }  // namespace samples
