@@ -89,8 +89,7 @@ void* create_tensor(std::int64_t elements, std::size_t element_size, const std::
 }
 
 void pause_wait() {
-  const ThreadState& thread = thread_state();
-  if (thread.inside != nullptr && thread.inside->must_stop()) throw Stopped{};
+  throw_if_task_must_stop();
   std::this_thread::sleep_for(std::chrono::microseconds(20));
 }
 

@@ -23,6 +23,11 @@ constexpr std::size_t buffer_alignment = 64;
 
 }  // namespace
 
+void throw_if_task_must_stop() {
+  const ThreadState& thread = thread_state();
+  if (thread.inside != nullptr && thread.inside->must_stop()) throw Stopped{};
+}
+
 TaskGraph::TaskGraph(Settings settings)
     : id_(next_graph_id.fetch_add(1, std::memory_order_relaxed)), settings_(std::move(settings)) {
   const Lock lock(mutex_);
@@ -292,7 +297,8 @@ void TaskGraph::work_until(Condition condition) {
 
 std::optional<std::uint32_t> TaskGraph::idle(std::size_t waits) {
   const Lock lock(mutex_);
-  if (!sleeping_ || !ready_.empty() || running_ != 0 || own_threads_ != waits) return std::nullopt;
+  if (stopped_ || !sleeping_ || !ready_.empty() || running_ != 0 || own_threads_ != waits)
+    return std::nullopt;
   return sleeps_;
 }
 

@@ -30,6 +30,9 @@ struct Stopped {};
 
 class PointerMap;
 
+/// For code of a task that waits: throws Stopped when a failure, here or on another rank, has ended its run.
+void throw_if_task_must_stop();
+
 /// What a task does.
 class TaskWork {
  public:

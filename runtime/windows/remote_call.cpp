@@ -76,16 +76,6 @@ std::span<const std::int64_t> strides_of(const ViewRef& view) {
   return {view.strides, static_cast<std::size_t>(view.rank)};
 }
 
-std::array<std::int64_t, max_rank> dense_strides_of(std::span<const std::int64_t> shape) {
-  std::array<std::int64_t, max_rank> strides{};
-  std::int64_t stride = 1;
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    strides[axis] = stride;
-    stride *= shape[axis];
-  }
-  return strides;
-}
-
 /// One side of a transfer.
 struct Side {
   char* data;
@@ -114,7 +104,7 @@ void load_or_store(RemoteCall& call) {
   const ViewRef& window = *call.window;
   const auto offsets = offsets_or_zeros(call.offsets, window, call);
   const std::int64_t start = start_of(window, offsets, call.shape, call);
-  const auto dense = dense_strides_of(call.shape);
+  const auto dense = dense_strides(call.shape, std::source_location{});
   const Side remote{at_peer(call, peer) + start, strides_of(window)};
   const Side tile{static_cast<char*>(call.data), {dense.data(), call.shape.size()}};
   if (call.operation == abi::remote_load)

@@ -83,6 +83,8 @@ void WaitMonitor::sleep(Sleeper& sleeper) {
     const std::int32_t seen = load(sleeper.wait.cell);
     if (is_satisfied(sleeper.wait, seen)) return;
     if (ranks_.stopped()) throw Stopped{};
+    // Of a task beside it, which its rank hears of only when this one has ended.
+    throw_if_task_must_stop();
     if (!futex_wait(sleeper.wait.cell, seen, milliseconds)) continue;
     look_for_deadlock(sleeper);
     milliseconds = std::min(2 * milliseconds, longest_sleep_ms);

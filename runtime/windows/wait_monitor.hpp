@@ -49,7 +49,7 @@ class WaitMonitor {
   explicit WaitMonitor(RankStates& ranks) : ranks_(ranks) {}
   /// Returns when the cell has the value; throws Stopped when the program has failed.
   void wait(const CellWait& wait);
-  /// Changes a cell and wakes who waits in that part. `rank`, `where`: who, for the report.
+  /// Changes a cell and wakes who waits in that part.
   static void add(const WindowPart& part, std::int32_t* cell, std::int32_t value);
   static void set(const WindowPart& part, std::int32_t* cell, std::int32_t value);
   /// After a failure: every sleeping thread looks again.

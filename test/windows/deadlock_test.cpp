@@ -86,3 +86,22 @@ TEST_CASE("a rank that fails ends the waits of the others with its own error") {
   CHECK(contains(message, "pld::notify: peer 9 of a window that 3 ranks share"));
   CHECK(contains(message, "on rank 1"));
 }
+
+TEST_CASE("a task that fails ends the waits of the tasks beside it, and its error is the one that is told") {
+  BOTH_WAYS
+  auto waits = pl::jit.incore([](Cells signal) { pld::wait(signal, {.expected = 5}); });
+  auto fails =
+      pl::jit.incore([](Cells signal, pl::Scalar<int> peer) { pld::notify(signal, {.peer = peer}); });
+  auto device = pl::jit([&](auto first, auto second, auto peer) {
+    waits(first);
+    fails(second, peer);
+  });
+  auto host = pl::jit.host([&](Out) {
+    auto first = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    auto second = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(first, second, 9, pld::device = r);
+  });
+  pl::Array<std::int32_t> y({2});
+  CHECK(contains(message_of([&] { host(y, config(2)); }),
+                 "pld::notify: peer 9 of a window that 2 ranks share"));
+}
