@@ -4,6 +4,7 @@
 // memcpy of as many bytes, collectives beside Open MPI's on as many processes (bench_dist_mpi, started by mpirun,
 // in turn with ours), and a dispatch. Every program runs rounds inside one kernel; the time of one without rounds is taken
 // off. Both sides check their results first.
+#include "dist_rounds.hpp"
 #include "process.hpp"
 #include "report.hpp"
 
@@ -105,11 +106,6 @@ bench::Samples per_round(int rounds, int turns, const Once& once) {
   return result;
 }
 
-/// As many rounds as fill about a twentieth of a second, if memory is copied at 4 GB/s and a step takes 4 us.
-int rounds_for(std::size_t bytes) {
-  return static_cast<int>(std::clamp(0.05 / (static_cast<double>(bytes) / 4e9 + 4e-6), 3.0, 5000.0));
-}
-
 class Table {
  public:
   Table(const std::string& file, int turns)
@@ -160,7 +156,7 @@ void measure_signal(Table& table) {
 
 bench::Samples measure_memcpy(int turns, std::size_t bytes) {
   std::vector<char> from(bytes, 1), to(bytes);
-  const int rounds = rounds_for(bytes);
+  const int rounds = bench::rounds_for(bytes);
   bench::Samples result;
   for (int turn = 0; turn <= turns; ++turn) {
     const auto begin = bench::Clock::now();
@@ -192,7 +188,7 @@ void measure_transfer(Table& table, const std::string& name, const Device& devic
   });
   const auto program = host.compile(own, 0, ranks(2));
   const bench::Samples samples =
-      per_round(rounds_for(bytes), table.turns(), [&](int rounds) { program(own, rounds); });
+      per_round(bench::rounds_for(bytes), table.turns(), [&](int rounds) { program(own, rounds); });
   // Windows begin as zeros.
   if constexpr (!sends) require(own(0, size / 2) == 0.0f && own(1, 0) == 1.5f, name);
   table.add(name + "." + std::to_string(bytes), 2, bytes, samples, &memory);
@@ -217,7 +213,7 @@ bench::Samples measure_collective(const Device& device, int count, std::size_t b
     for (auto r : pl::range(pld::world_size())) device(data, rounds, pld::device = r);
   });
   const auto program = host.compile(0, ranks(count));
-  return per_round(rounds_for(bytes), turns, [&](int rounds) { program(rounds); });
+  return per_round(bench::rounds_for(bytes), turns, [&](int rounds) { program(rounds); });
 }
 
 /// "allreduce 65536 1.2e-05 1.1e-05 …" a line, from the processes of Open MPI.

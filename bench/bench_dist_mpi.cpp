@@ -3,9 +3,10 @@
 //   mpirun -n R bench_dist_mpi TURNS     prints "allreduce BYTES seconds seconds …" a line
 //
 // Bytes are those that each rank holds: of an allgather and an all-to-all the whole buffer, as in a window.
+#include "dist_rounds.hpp"
+
 #include <mpi.h>
 
-#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
@@ -14,12 +15,8 @@
 
 namespace {
 
-int rounds_for(std::size_t bytes) {
-  return static_cast<int>(std::clamp(0.05 / (static_cast<double>(bytes) / 4e9 + 4e-6), 3.0, 5000.0));
-}
-
 void measure(const char* name, std::size_t bytes, int turns, int rank, const std::function<void()>& once) {
-  const int rounds = rounds_for(bytes);
+  const int rounds = bench::rounds_for(bytes);
   std::string line = std::string(name) + " " + std::to_string(bytes);
   for (int turn = 0; turn <= turns; ++turn) {
     MPI_Barrier(MPI_COMM_WORLD);
