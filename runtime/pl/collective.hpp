@@ -3,10 +3,9 @@
 //   pld::allreduce(window, {.op = pld::ReduceOp::Sum});     // every part becomes the sum of all parts
 //
 // All ranks of the window must make the same calls in the same order. In a host orchestrator one call stands for
-// all ranks and runs behind what was dispatched before. Signals are Trilith's own, or cells of a window of int32
-// with at least one cell a rank: `{.signal = cells}`; they are zero again afterwards. Results do not depend on
-// timing: reductions go in the order of ranks. Dtypes of reductions: every number. Memory of a window that a collective
-// has returned from may be read and written at once.
+// all ranks and runs behind what was dispatched before. Signals are Trilith's own. Results do not depend on timing:
+// reductions go in the order of ranks (mesh) or of the ring. Dtypes of reductions: every number. Memory of a window that
+// a collective has returned from may be read and written at once.
 #pragma once
 
 #include "pl/remote.hpp"
@@ -14,11 +13,10 @@
 namespace pld {
 
 enum class ReduceOp : std::uint8_t { Sum, Max, Min, Prod };
-/// Mesh: each rank reads all others. Ring: parts go round, each link carries 2 (n - 1) / n of the data. Auto: mesh
-/// for small windows and few ranks.
+/// Mesh: each rank reduces a piece of all parts. Ring: parts go round, each link carries 2 (n - 1) / n of the data.
+/// Auto: mesh.
 enum class Algorithm : std::uint8_t { Auto, Mesh, Ring };
 
-struct BarrierOptions {};
 struct AllreduceOptions {
   ReduceOp op = ReduceOp::Sum;
   Algorithm algorithm = Algorithm::Auto;
