@@ -16,17 +16,7 @@ const Captured& forms() {
   return all;
 }
 
-/// The IR text of the only kernel of this name, without the places at the end of the lines.
-std::string body(const std::string& name) {
-  std::istringstream lines(forms().text(name));
-  std::string result;
-  for (std::string line; std::getline(lines, line);) {
-    line = line.substr(0, line.find("//"));
-    line.erase(line.find_last_not_of(' ') + 1);
-    result += line + "\n";
-  }
-  return result;
-}
+std::string body(const std::string& name) { return forms().body(name); }
 
 }  // namespace
 

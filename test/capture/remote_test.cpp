@@ -17,17 +17,7 @@ const Captured& remote() {
   return all;
 }
 
-/// The IR text of the only kernel of this name, without the places at the end of the lines.
-std::string body(const std::string& name) {
-  std::istringstream lines(remote().text(name));
-  std::string result;
-  for (std::string line; std::getline(lines, line);) {
-    line = line.substr(0, line.find("//"));
-    line.erase(line.find_last_not_of(' ') + 1);
-    result += line + "\n";
-  }
-  return result;
-}
+std::string body(const std::string& name) { return remote().body(name); }
 
 /// The kernel's text has these lines, in this order; others may stand between.
 void check_lines(const std::string& name, const std::vector<std::string>& lines) {

@@ -41,6 +41,17 @@ struct Captured {
     const auto found = named(name);
     return found.size() == 1 ? trilith::codegen::to_text(found.front()->kernel) : "";
   }
+  /// The same without the places at the end of the lines.
+  [[nodiscard]] std::string body(const std::string& name) const {
+    std::istringstream lines(text(name));
+    std::string result;
+    for (std::string line; std::getline(lines, line);) {
+      line = line.substr(0, line.find("//"));
+      line.erase(line.find_last_not_of(' ') + 1);
+      result += line + "\n";
+    }
+    return result;
+  }
 };
 
 /// Parsing the language headers takes a second: every file is captured once a process.

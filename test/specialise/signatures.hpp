@@ -37,6 +37,32 @@ inline Signature signature(std::vector<ArgumentSignature> arguments,
   return {std::move(arguments), std::move(captures), false};
 }
 
+/// `y = f(x)` with float x and y of any shape; `function(builder, x, y)` writes the body.
+template <class Function>
+Kernel unary(const Function& function) {
+  build::KernelBuilder k("unary");
+  const Expr x = k.tensor("x", Access::In, DType::Float32);
+  const Expr y = k.tensor("y", Access::Out, DType::Float32);
+  function(k, x, y);
+  return k.take();
+}
+inline Signature two(std::vector<std::int64_t> x, std::vector<std::int64_t> y) {
+  return signature({floats(std::move(x)), floats(std::move(y))});
+}
+
+/// The rule that a kernel breaks, as `verify` words it, without the kernel's name and the request to report it; empty
+/// where it breaks none.
+inline std::string broken_rule(const Kernel& kernel) {
+  try {
+    verify(kernel);
+  } catch (const pl::InternalError& error) {
+    const std::string text = error.what();
+    const std::size_t start = text.find("verify: ") + 8;
+    return text.substr(start, text.find(", in the ") - start);
+  }
+  return "";
+}
+
 /// The kernel's statements as text, without the header line and the comments that point at the source.
 inline std::string body_text(const Kernel& kernel) {
   std::string result;

@@ -9,20 +9,6 @@ using namespace trilith::codegen::test;
 
 namespace {
 
-/// `y = f(x)` with x and y of any shape.
-template <class Function>
-Kernel unary(const Function& function) {
-  KernelBuilder k("valid");
-  const Expr x = k.tensor("x", Access::In, DType::Float32);
-  const Expr y = k.tensor("y", Access::Out, DType::Float32);
-  function(k, x, y);
-  return k.take();
-}
-
-Signature two(std::vector<std::int64_t> x, std::vector<std::int64_t> y) {
-  return signature({floats(std::move(x)), floats(std::move(y))});
-}
-
 std::string refused(const std::function<Expr(KernelBuilder&, const Expr&)>& function) {
   const Kernel kernel = unary([&](KernelBuilder& k, const Expr& x, const Expr& y) {
     const Expr t = k.let("t", set_valid(load(x), {3, 5}));
