@@ -63,10 +63,9 @@ void validate(const RunConfig& config) {
   validate_platform(config.platform);
   validate_devices(config.distributed.device_ids);
   const RunConfig initial;
-  if (config.distributed.num_sub_workers < 0)
-    refuse("distributed.num_sub_workers", text_of(config.distributed.num_sub_workers), "0 or more");
-  require_default("distributed.num_sub_workers", config.distributed.num_sub_workers,
-                  initial.distributed.num_sub_workers);
+  // More threads than any machine has cores for are a mistake in a number.
+  if (config.distributed.num_sub_workers < 0 || config.distributed.num_sub_workers > 1024)
+    refuse("distributed.num_sub_workers", text_of(config.distributed.num_sub_workers), "0 to 1024");
   require_default("distributed.transport", config.distributed.transport, initial.distributed.transport);
   require_default("distributed.results", config.distributed.results, initial.distributed.results);
   // More than any device has, and still few enough to keep a list of.

@@ -108,6 +108,7 @@ std::shared_ptr<Program> compile_program(const std::function<void()>& host, cons
   }
   program->plan = recorder.text();
   program->domains = recorder.windows.used();
+  program->callbacks = std::move(recorder.callbacks);
   return program;
 }
 
@@ -122,8 +123,10 @@ bool compiled_for(const Program& program, const ProgramArguments& with, const Ru
 }
 
 void run_program(const std::shared_ptr<Program>& program, const std::function<void()>& host,
-                 const ProgramArguments& with, const RunConfig* config, const std::source_location& where) {
+                 const ProgramArguments& with, const RunConfig* config, const std::source_location& where,
+                 KeptForRuns* kept) {
   require_ordinary_code(where);
+  if (kept == nullptr) require_own_residents(nullptr, with, where);
   if (config != nullptr) {
     const std::string difference =
         describe_difference(decisive(program->config), decisive(with_environment(*config)));
@@ -150,7 +153,7 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
   RunTimes* const times = thread_state().times;
   Trace* const trace = Trace::to(settings.trace);
   const bool timed = times != nullptr || trace != nullptr;
-  const auto run = std::make_shared<ProgramRun>(*program, std::move(settings), times);
+  const auto run = std::make_shared<ProgramRun>(*program, std::move(settings), times, kept);
   const Clock::time_point begin = timed ? Clock::now() : Clock::time_point{};
   {
     const ThreadStateScope scope;
@@ -184,13 +187,14 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
 std::string plan_of(const Program& program) { return program.plan; }
 Statistics statistics_of(const Program& program) { return program.context->statistics(); }
 
-ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times)
+ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times, KeptForRuns* kept)
     : program_(program),
       config_(std::move(config)),
+      kept_(kept),
       times_(times),
       ranks_(static_cast<std::size_t>(world_size())),
       monitor_(std::make_shared<WaitMonitor>(*this)),
-      windows_(world_size(), program.domains, monitor_) {}
+      windows_(world_size(), program.domains, monitor_, kept) {}
 
 void ProgramRun::enqueue(int rank, std::function<void()> work) { enqueue(rank, false, std::move(work)); }
 
@@ -199,6 +203,7 @@ void ProgramRun::enqueue_collective(int rank, std::function<void()> work) {
 }
 
 void ProgramRun::enqueue(int rank, bool collective, std::function<void()> work) {
+  wait_for_callbacks();
   throw_if_stopped();
   {
     const Lock lock(ranks_mutex_);
@@ -300,6 +305,9 @@ void ProgramRun::fail(std::exception_ptr failure) {
 
 void ProgramRun::finish() {
   all_dispatched_.store(true, std::memory_order_release);
+  wait_for_callbacks();
+  // Here and not with the run, whose last owner may be one of these threads.
+  sub_workers_.reset();
   std::exception_ptr failure;
   {
     const Lock lock(mutex_);

@@ -3,6 +3,7 @@
 
 #include "pl/detail/program.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/kept_for_runs.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/run_times.hpp"
 #include "runtime/task_graph.hpp"
@@ -29,12 +30,24 @@ class Program {
   std::vector<RecordedArgument> arguments;
   std::string plan;
   std::vector<std::vector<int>> domains;  ///< for each window buffer the ranks that share it
+  std::vector<RecordedCallback> callbacks;
 };
+
+/// A call of pl::host_callback.
+struct HostCallback {
+  std::string name;  ///< empty: `work` was given itself
+  std::function<void()> work;
+  std::vector<Tensor<>> tensors;
+  std::source_location where;
+};
+/// The worker in a call of which this thread runs a host callback; else null.
+[[nodiscard]] const WorkerState* worker_of_callback();
 
 class ProgramRun : public RankStates, public std::enable_shared_from_this<ProgramRun> {
  public:
   /// `config`: the program's, with the cores, the trace and the order of this run.
-  ProgramRun(const Program& program, RunConfig config, RunTimes* times);
+  /// `kept`: of the worker that it runs on, or null.
+  ProgramRun(const Program& program, RunConfig config, RunTimes* times, KeptForRuns* kept);
   [[nodiscard]] int world_size() const {
     return static_cast<int>(program_.config.distributed.device_ids.size());
   }
@@ -42,6 +55,8 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   void enqueue(int rank, std::function<void()> work);
   /// The same for a rank's part of a collective that the host has called.
   void enqueue_collective(int rank, std::function<void()> work);
+  /// Runs it behind all that was dispatched and before all that will be.
+  void call_back(HostCallback callback);
   [[nodiscard]] Windows& windows() { return windows_; }
   /// The tasks of the dispatch that runs on a rank now; null: none.
   void set_tasks(int rank, TaskGraph* tasks);
@@ -70,19 +85,29 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   void enqueue(int rank, bool collective, std::function<void()> work);
   void execute(int rank, bool collective, Clock::time_point queued, const std::function<void()>& work);
 
+  [[nodiscard]] std::function<void()> named_callback(const HostCallback& callback) const;
+  void run_callback(const HostCallback& callback, const WorkerState* worker);
+  void wait_for_ranks();
+  void wait_for_callbacks();
+
   const Program& program_;
   const RunConfig config_;
+  KeptForRuns* const kept_;
   RunTimes* const times_;
   std::atomic<bool> stopped_{false};
   Mutex mutex_;
   std::condition_variable_any done_;
   int pending_ TRILITH_GUARDED_BY(mutex_) = 0;
+  int callbacks_ TRILITH_GUARDED_BY(mutex_) = 0;  ///< that are queued or run on sub-workers
   std::exception_ptr failure_ TRILITH_GUARDED_BY(mutex_);
   std::atomic<bool> all_dispatched_{false};  ///< the host orchestrator has returned
   Mutex ranks_mutex_;
   std::vector<RankState> ranks_ TRILITH_GUARDED_BY(ranks_mutex_);
   const std::shared_ptr<WaitMonitor> monitor_;
   Windows windows_;
+  // Of the host's thread alone.
+  std::vector<Tensor<>> callback_tensors_;  ///< of the callbacks that may run now
+  std::shared_ptr<SubWorkers> sub_workers_;
 };
 
 }  // namespace pl::detail

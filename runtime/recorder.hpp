@@ -44,6 +44,12 @@ struct RecordedDispatch {
   std::source_location ended_at;  ///< of the read that ended its plan; line 0: complete
 };
 
+/// One pl::host_callback; without a name where the function itself was given.
+struct RecordedCallback {
+  std::string name;
+  std::source_location where;
+};
+
 /// Ends the recording of one dispatch: it reads an element or a result, which is not there yet. Not a
 /// std::exception, as Stopped.
 struct PlanEnds {
@@ -55,6 +61,7 @@ class Recorder {
   explicit Recorder(int ranks) : world_size(ranks) {}
   const int world_size;
   std::vector<RecordedDispatch> dispatches;
+  std::vector<RecordedCallback> callbacks;
   Windows windows{world_size, {}, nullptr};
   /// Stands for a device's memory: never read or written, and at no other tensor's place.
   [[nodiscard]] void* allocate(std::size_t bytes);

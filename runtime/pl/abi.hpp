@@ -70,6 +70,12 @@ enum RemoteOperation : std::int32_t {
   remote_allgather,       ///< row `rank` of the window goes to all
   remote_reduce_scatter,  ///< row `rank` = the sum over all ranks of their row of that number; mode as allreduce
   remote_all_to_all,      ///< row j of rank i and row i of rank j change places
+  // Native kernels and the host only.
+  remote_all_to_all_v,  ///< the same, of each row as many items as the cells `other` say
+  remote_reduce,        ///< the part of `peer` = the reduction of all; mode as allreduce
+  remote_scatter,       ///< row `rank` = that row of `peer`
+  remote_gather,        ///< row `rank` goes to `peer`
+  remote_send_recv,     ///< the part of rank `mode` = that of `peer`
 };
 
 /// One such request, valid during the call. Offsets and shape count elements, one per axis of the window; the region

@@ -20,6 +20,7 @@
 #include "pl/kernel.hpp"
 #include "pl/pld.hpp"
 #include "pl/recording.hpp"
+#include "pl/worker.hpp"
 
 #include <mutex>
 #include <optional>
@@ -244,6 +245,14 @@ class HostLambda {
                   const ProgramArguments& with) { run_program(program, body, with, config, where); },
               parameters...);
   }
+  /// A run of a worker's, with what it keeps.
+  template <class... P>
+  void run_kept(const std::shared_ptr<Program>& program, KeptForRuns& kept, const std::source_location& where,
+                const P&... parameters) const {
+    with_body([&](const std::function<void()>& body,
+                  const ProgramArguments& with) { run_program(program, body, with, nullptr, where, &kept); },
+              parameters...);
+  }
   /// As compile, but once for arguments and configurations that are alike.
   template <class... P>
   std::shared_ptr<Program> compiled(const RunConfig* config, const std::source_location& where,
@@ -301,12 +310,53 @@ class CompiledProgram {
                   std::source_location where = std::source_location::current()) const {
     lambda_->run(program_, &config, where, arguments.value()...);
   }
+  /// Keeps devices, windows and code ready for many calls: see pl/worker.hpp. Throws ConfigError for programs of
+  /// other devices, missing callbacks and devices that do not answer in time.
+  [[nodiscard]] Worker<F, P...> prepare(const PrepareOptions& options = {},
+                                        std::source_location where = std::source_location::current()) const {
+    return Worker<F, P...>(*this, options, where);
+  }
+  /// For pl::Worker.
+  [[nodiscard]] const std::shared_ptr<detail::Program>& shared() const { return program_; }
+  void run_on(detail::WorkerState& worker, const std::source_location& where, const P&... parameters) const {
+    with_arguments(
+        [&](const detail::ProgramArguments& with) {
+          detail::call_on(
+              worker, *program_, with,
+              [&](detail::KeptForRuns& kept) { lambda_->run_kept(program_, kept, where, parameters...); },
+              where);
+        },
+        parameters...);
+  }
+  [[nodiscard]] std::shared_ptr<detail::Submission> submit_to(detail::WorkerState& worker,
+                                                              const std::source_location& where,
+                                                              const P&... parameters) const {
+    return with_arguments(
+        [&](const detail::ProgramArguments& with) {
+          return detail::submit_to(
+              worker, *program_, with,
+              [lambda = lambda_, program = program_, where,
+               values = std::tuple<P...>(parameters...)](detail::KeptForRuns& kept) {
+                std::apply([&](const P&... each) { lambda->run_kept(program, kept, where, each...); },
+                           values);
+              },
+              where);
+        },
+        parameters...);
+  }
   /// The dispatch plan as text: ranks, arguments, kernels.
   [[nodiscard]] std::string plan() const { return detail::plan_of(*program_); }
   /// Of the context that the program was compiled in.
   [[nodiscard]] Statistics statistics() const { return detail::statistics_of(*program_); }
 
  private:
+  template <class Use>
+  static auto with_arguments(Use&& use, const P&... parameters) {
+    std::array<detail::Argument, sizeof...(P) + 1> arguments;
+    [[maybe_unused]] std::size_t number = 0;
+    (detail::to_argument(parameters, arguments[number++]), ...);
+    return use(detail::ProgramArguments{detail::parameter_infos<P...>, arguments.data()});
+  }
   std::shared_ptr<const detail::HostLambda<F>> lambda_;
   std::shared_ptr<detail::Program> program_;
 };

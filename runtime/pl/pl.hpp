@@ -16,6 +16,7 @@
 #include "pl/dynamic.hpp"
 #include "pl/error.hpp"
 #include "pl/graph.hpp"
+#include "pl/host_callback.hpp"
 #include "pl/jit.hpp"
 #include "pl/log.hpp"
 #include "pl/memory.hpp"
@@ -36,3 +37,4 @@
 #include "pl/tensor.hpp"
 #include "pl/tensor_operators.hpp"
 #include "pl/tile.hpp"
+#include "pl/worker.hpp"

@@ -1,13 +1,18 @@
 // The collectives of all ranks that share a window, made of reads, writes and signals.
 //
 // Each begins and ends with a barrier, so memory of the last one is free and results are complete. Reductions go
-// in the order of ranks (mesh) or of the ring, whatever the timing.
+// in the order of ranks (mesh) or of the ring, whatever the timing. With signal cells of the user's a barrier is one
+// step of theirs: each rank adds 1 to its cell at every peer, waits until all cells of its own are as high as the
+// steps so far, and takes all steps off its own cells at the end. A peer is never more than a step ahead, so nothing
+// that it adds for the next call is lost.
 #include "runtime/windows/reduce_lines.hpp"
 #include "runtime/windows/remote_call.hpp"
+#include "runtime/windows/signal_cells.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,41 +31,34 @@ class Collective {
         offset_(static_cast<char*>(view_.data) - own_.base),
         element_(static_cast<std::int64_t>(codegen::size_of(view_.dtype))) {
     for (int axis = 0; axis < view_.rank; ++axis) elements_ *= view_.extents[axis];
+    if (call.signal != nullptr) signal_.emplace(call, *call.signal);
   }
 
   void run() {
     if (call_.operation != abi::remote_barrier) require_dense();
+    if (has_root()) require_rank("root", call_.peer);
     switch (call_.operation) {
-      case abi::remote_broadcast:
-        if (call_.peer < 0 || call_.peer >= size())
-          throw CommError(title() + ": root " + std::to_string(call_.peer) + " of a window that " +
-                              std::to_string(size()) + " ranks share; ranks are 0 to " +
-                              std::to_string(size() - 1),
-                          call_.where.location());
+      case abi::remote_send_recv:
+        require_rank("from", call_.peer);
+        require_rank("to", call_.mode);
+        break;
+      case abi::remote_all_to_all_v:
+        require_rows();
+        require_counts();
         break;
       case abi::remote_allgather:
       case abi::remote_reduce_scatter:
-      case abi::remote_all_to_all: require_rows(); break;
+      case abi::remote_all_to_all:
+      case abi::remote_scatter:
+      case abi::remote_gather: require_rows(); break;
       default: break;
     }
     enter();
-    switch (call_.operation) {
-      case abi::remote_barrier: return;
-      case abi::remote_allreduce:
-        if (algorithm() == ring)
-          reduce_by_ring();
-        else
-          reduce_by_mesh();
-        break;
-      case abi::remote_broadcast:
-        if (call_.peer != own_.member)
-          std::memcpy(data(own_), data(memory_.part(static_cast<int>(call_.peer))), bytes(elements_));
-        break;
-      case abi::remote_allgather: gather(); break;
-      case abi::remote_reduce_scatter: reduce_rows(); break;
-      default: exchange_rows(); break;
+    if (call_.operation != abi::remote_barrier) {
+      move();
+      meet();
     }
-    meet();
+    if (signal_) signal_->clear();
   }
 
  private:
@@ -75,6 +73,64 @@ class Collective {
   [[nodiscard]] char* data(const WindowPart& part) const { return part.base + offset_; }
   [[nodiscard]] std::size_t bytes(std::int64_t count) const {
     return static_cast<std::size_t>(count * element_);
+  }
+
+  void move() {
+    const int root = static_cast<int>(call_.peer);
+    switch (call_.operation) {
+      case abi::remote_allreduce:
+        if (algorithm() == ring)
+          reduce_by_ring();
+        else
+          reduce_by_mesh(0, size());
+        break;
+      case abi::remote_reduce: reduce_by_mesh(root, root + 1); break;
+      case abi::remote_broadcast:
+        if (root != own_.member) std::memcpy(data(own_), data(memory_.part(root)), bytes(elements_));
+        break;
+      case abi::remote_send_recv:
+        if (call_.mode == own_.member && root != own_.member)
+          std::memcpy(data(own_), data(memory_.part(root)), bytes(elements_));
+        break;
+      case abi::remote_scatter:
+        if (root != own_.member) copy_row(own_, memory_.part(root));
+        break;
+      case abi::remote_gather:
+        if (root != own_.member) copy_row(memory_.part(root), own_);
+        break;
+      case abi::remote_allgather: gather(); break;
+      case abi::remote_reduce_scatter: reduce_rows(); break;
+      case abi::remote_all_to_all_v: exchange_counted(); break;
+      default: exchange_rows(); break;
+    }
+  }
+
+  [[nodiscard]] bool has_root() const {
+    return call_.operation == abi::remote_broadcast || call_.operation == abi::remote_reduce ||
+           call_.operation == abi::remote_scatter || call_.operation == abi::remote_gather;
+  }
+  void require_rank(const char* what, std::int64_t rank) const {
+    if (rank >= 0 && rank < size()) return;
+    throw CommError(title() + ": " + what + " " + std::to_string(rank) + " of a window that " +
+                        std::to_string(size()) + (size() == 1 ? " rank shares" : " ranks share") +
+                        "; ranks are 0 to " + std::to_string(size() - 1),
+                    call_.where.location());
+  }
+  /// One count for each peer, none larger than a row has items.
+  void require_counts() const {
+    if (view_.rank < 2)
+      throw ShapeError(title() + " of " + describe(view_) + "; give a window of {ranks, most items, …}",
+                       call_.where.location());
+    const ViewRef& counts = *call_.other;
+    require_cells(call_, counts, size(), "counts");
+    const auto* own = static_cast<const std::int32_t*>(counts.data);
+    for (int peer = 0; peer < size(); ++peer)
+      if (own[peer] < 0 || own[peer] > view_.extents[1])
+        throw CommError(title() + ": " + std::to_string(own[peer]) + " items for rank " +
+                            std::to_string(peer) + " from rank " + std::to_string(own_.rank) +
+                            ", and a row of " + describe(view_) + " has room for " +
+                            std::to_string(view_.extents[1]),
+                        call_.where.location());
   }
 
   void require_dense() const {
@@ -101,7 +157,8 @@ class Collective {
   void signal(const WindowPart& part, int cell) const { WaitMonitor::add(part, part.own_cells + cell, 1); }
 
   /// A dissemination barrier: in round k each rank signals the one 2^k behind it.
-  void meet() const {
+  void meet() {
+    if (signal_) return signal_->step();
     const std::uint32_t number = ++own_.state->barriers;
     int cell = 0;
     for (int distance = 1; distance < size(); distance *= 2, ++cell) {
@@ -111,11 +168,11 @@ class Collective {
   }
 
   /// The first barrier: behind it every rank has said which collective it is in.
-  void enter() const {
+  void enter() {
     const std::uint32_t number = ++own_.state->collectives;
     CollectiveCall& own = own_.state->calls[number % 2];
     own = {number,     call_.operation,
-           call_.mode, call_.operation == abi::remote_broadcast ? call_.peer : 0,
+           call_.mode, has_root() || call_.operation == abi::remote_send_recv ? call_.peer : 0,
            elements_,  static_cast<std::int32_t>(view_.dtype),
            call_.where};
     if (call_.operation == abi::remote_barrier) own.elements = own.dtype = 0;
@@ -135,8 +192,14 @@ class Collective {
     if (call.elements != 0)
       result += " of " + std::to_string(call.elements) + " " +
                 std::string(codegen::name_of(static_cast<DType>(call.dtype)));
-    if (call.operation == abi::remote_broadcast) result += " from root " + std::to_string(call.peer);
-    if (call.operation == abi::remote_allreduce || call.operation == abi::remote_reduce_scatter) {
+    if (call.operation == abi::remote_broadcast || call.operation == abi::remote_scatter)
+      result += " from root " + std::to_string(call.peer);
+    if (call.operation == abi::remote_reduce || call.operation == abi::remote_gather)
+      result += " to root " + std::to_string(call.peer);
+    if (call.operation == abi::remote_send_recv)
+      result += " from rank " + std::to_string(call.peer) + " to rank " + std::to_string(call.mode);
+    if (call.operation == abi::remote_allreduce || call.operation == abi::remote_reduce_scatter ||
+        call.operation == abi::remote_reduce) {
       static constexpr const char* names[] = {"Sum", "Max", "Min", "Prod"};
       result += std::string(" by ") + names[call.mode % 4];
       if (call.mode / 4 != 0) result += call.mode / 4 == ring ? " (ring)" : " (mesh)";
@@ -144,15 +207,15 @@ class Collective {
     return result + " at " + call.where.location().str();
   }
 
-  /// Each rank reduces one piece of all parts, in the order of ranks, and writes it to all.
-  void reduce_by_mesh() const {
+  /// Each rank reduces one piece of all parts, in the order of ranks, and writes it to the members [first, last).
+  void reduce_by_mesh(int first, int last) const {
     const auto [begin, end] = piece(own_.member);
     LineReducer reducer(view_.dtype, operation(), block_bytes / element_);
     for (std::int64_t at = begin; at < end; at += reducer.capacity()) {
       const std::int64_t count = std::min(reducer.capacity(), end - at);
       for (int member = 0; member < size(); ++member)
         reducer.take(data(memory_.part(member)) + at * element_, count, member == 0);
-      for (int member = 0; member < size(); ++member)
+      for (int member = first; member < last; ++member)
         reducer.give(data(memory_.part(member)) + at * element_, count);
     }
   }
@@ -166,19 +229,19 @@ class Collective {
   }
 
   /// n - 1 steps in which each rank adds its left neighbour's piece to its own, then n - 1 that pass the sums on.
-  void reduce_by_ring() const {
+  void reduce_by_ring() {
     const int n = size();
     if (n == 1) return;
     const WindowPart& left = memory_.part((own_.member + n - 1) % n);
     const WindowPart& right = memory_.part((own_.member + 1) % n);
     const std::uint32_t base = own_.state->ring_steps;
-    own_.state->ring_steps += static_cast<std::uint32_t>(2 * (n - 1));
+    if (!signal_) own_.state->ring_steps += static_cast<std::uint32_t>(2 * (n - 1));
     LineReducer reducer(view_.dtype, operation(), block_bytes / element_);
     for (int step = 0; step < 2 * (n - 1); ++step) {
       const auto done = base + static_cast<std::uint32_t>(step);
-      wait(WindowMemory::ring_cell, done);  // by the left neighbour
       const bool reduces = step < n - 1;
-      if (!reduces) wait(WindowMemory::ring_cell + 1, done + 2 - static_cast<std::uint32_t>(n));
+      if (!signal_) wait(WindowMemory::ring_cell, done);  // by the left neighbour
+      if (!signal_ && !reduces) wait(WindowMemory::ring_cell + 1, done + 2 - static_cast<std::uint32_t>(n));
       const int shift = reduces ? step + 1 : step - (n - 1);
       const auto [begin, end] = piece(((own_.member - shift) % n + n) % n);
       for (std::int64_t at = begin; at < end; at += reducer.capacity()) {
@@ -186,6 +249,10 @@ class Collective {
         reducer.take(data(left) + at * element_, count, true);
         if (reduces) reducer.take(data(own_) + at * element_, count, false);
         reducer.give(data(own_) + at * element_, count);
+      }
+      if (signal_) {
+        meet();
+        continue;
       }
       signal(right, WindowMemory::ring_cell);
       signal(left, WindowMemory::ring_cell + 1);
@@ -202,7 +269,12 @@ class Collective {
     }
   }
 
-  void reduce_rows() const {
+  void copy_row(const WindowPart& to, const WindowPart& from) const {
+    const std::int64_t at = own_.member * row() * element_;
+    std::memcpy(data(to) + at, data(from) + at, bytes(row()));
+  }
+
+  void reduce_rows() {
     std::vector<char> result(bytes(row()));
     LineReducer reducer(view_.dtype, operation(), block_bytes / element_);
     for (std::int64_t at = 0; at < row(); at += reducer.capacity()) {
@@ -215,7 +287,34 @@ class Collective {
     std::memcpy(data(own_) + own_.member * row() * element_, result.data(), result.size());
   }
 
-  void exchange_rows() const {
+  /// What was row `own` of each peer, as far as it counts, and those counts.
+  void exchange_counted() {
+    const ViewRef& counts = *call_.other;
+    const std::int64_t item = view_.extents[1] == 0 ? 0 : row() / view_.extents[1];
+    std::vector<std::int32_t> received(static_cast<std::size_t>(size()));
+    std::int64_t total = 0;
+    for (int member = 0; member < size(); ++member)
+      total += received[static_cast<std::size_t>(member)] = cells_at(counts, member)[own_.member];
+    std::vector<char> result(bytes(total * item));
+    const auto each = [&](const auto& use) {
+      char* at = result.data();
+      for (int member = 0; member < size(); ++member) {
+        const std::size_t length = bytes(received[static_cast<std::size_t>(member)] * item);
+        use(member, at, length);
+        at += length;
+      }
+    };
+    each([&](int member, char* at, std::size_t length) {
+      if (length != 0) std::memcpy(at, data(memory_.part(member)) + own_.member * row() * element_, length);
+    });
+    meet();
+    each([&](int member, const char* at, std::size_t length) {
+      if (length != 0) std::memcpy(data(own_) + member * row() * element_, at, length);
+    });
+    std::copy(received.begin(), received.end(), static_cast<std::int32_t*>(counts.data));
+  }
+
+  void exchange_rows() {
     std::vector<char> result(bytes(elements_));
     for (int i = 0; i < size(); ++i) {
       const int member = (own_.member + i) % size();
@@ -233,6 +332,7 @@ class Collective {
   const std::int64_t offset_;
   const std::int64_t element_;
   std::int64_t elements_ = 1;
+  std::optional<SignalCells> signal_;
 };
 
 }  // namespace

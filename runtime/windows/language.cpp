@@ -6,6 +6,9 @@
 #include "runtime/program.hpp"
 #include "runtime/windows/remote_call.hpp"
 
+#include <algorithm>
+#include <climits>
+#include <optional>
 #include <string>
 
 namespace pl::detail {
@@ -159,14 +162,31 @@ void remote_fence(const std::source_location& where) {
   perform(call);
 }
 
+namespace {
+
+/// A collective of one rank; the views are its own.
+void perform_on_rank(const ViewRef& window, const CollectiveRequest& request, const ViewRef* counts,
+                     const ViewRef* signal, const std::source_location& where) {
+  RemoteCall call(static_cast<abi::RemoteOperation>(request.operation));
+  call.window = &window;
+  call.other = counts;
+  call.signal = signal;
+  call.mode = request.mode;
+  call.peer = request.peer;
+  call.where = Place(where);
+  perform(call);
+}
+
+}  // namespace
+
 void collective(const ViewRef& window, const CollectiveRequest& request, const std::source_location& where) {
   const auto operation = static_cast<abi::RemoteOperation>(request.operation);
   const ThreadState& thread = thread_state();
+  const bool has_signal = request.signal != nullptr && request.signal->given();
+  const ViewRef signal = has_signal ? request.signal->view() : ViewRef{};
   if (thread.level != Level::Host) {
-    RemoteCall call = make_call(operation, window, where);
-    call.mode = request.mode;
-    call.peer = request.peer;
-    perform(call);
+    require_kernel(operation, where);
+    perform_on_rank(window, request, request.counts, has_signal ? &signal : nullptr, where);
     return;
   }
   if (window.window == nullptr)
@@ -176,16 +196,19 @@ void collective(const ViewRef& window, const CollectiveRequest& request, const s
   const WindowMemory& memory = *window.window->memory;
   for (int member = 0; member < memory.size(); ++member) {
     const int rank = memory.part(member).rank;
-    thread.run->enqueue_collective(
-        rank, [view = RecordedView(on_rank(window, rank, where)), operation, request, where] {
-          const ViewRef own = view.view();
-          RemoteCall call(operation);
-          call.window = &own;
-          call.mode = request.mode;
-          call.peer = request.peer;
-          call.where = Place(where);
-          perform(call);
-        });
+    const auto own = [&](const ViewRef& view) { return RecordedView(on_rank(view, rank, where)); };
+    std::optional<RecordedView> own_counts, own_signal;
+    if (request.counts != nullptr) own_counts = own(*request.counts);
+    if (has_signal) own_signal = own(signal);
+    CollectiveRequest plain = request;
+    plain.signal = nullptr;
+    plain.counts = nullptr;
+    thread.run->enqueue_collective(rank, [view = own(window), own_counts, own_signal, plain, where] {
+      const ViewRef counts = own_counts ? own_counts->view() : ViewRef{};
+      const ViewRef cells = own_signal ? own_signal->view() : ViewRef{};
+      perform_on_rank(view.view(), plain, own_counts ? &counts : nullptr, own_signal ? &cells : nullptr,
+                      where);
+    });
   }
 }
 
@@ -202,21 +225,51 @@ void barrier(const ViewRef& window, const std::source_location& where) {
 }
 void allreduce(const ViewRef& window, const pld::AllreduceOptions& options,
                const std::source_location& where) {
-  collective(window, {abi::remote_allreduce, mode_of(options.op, options.algorithm)}, where);
+  collective(window, {abi::remote_allreduce, mode_of(options.op, options.algorithm), 0, &options.signal},
+             where);
 }
 void broadcast(const ViewRef& window, const pld::BroadcastOptions& options,
                const std::source_location& where) {
-  collective(window, {abi::remote_broadcast, 0, options.root.value}, where);
+  collective(window, {abi::remote_broadcast, 0, options.root.value, &options.signal}, where);
 }
 void allgather(const ViewRef& window, const std::source_location& where) {
   collective(window, {abi::remote_allgather}, where);
 }
 void reduce_scatter(const ViewRef& window, const pld::ReduceScatterOptions& options,
                     const std::source_location& where) {
-  collective(window, {abi::remote_reduce_scatter, mode_of(options.op, pld::Algorithm::Auto)}, where);
+  collective(window,
+             {abi::remote_reduce_scatter, mode_of(options.op, pld::Algorithm::Auto), 0, &options.signal},
+             where);
 }
 void all_to_all(const ViewRef& window, const std::source_location& where) {
   collective(window, {abi::remote_all_to_all}, where);
+}
+
+void reduce(const ViewRef& window, const pld::ReduceOptions& options, const std::source_location& where) {
+  collective(
+      window,
+      {abi::remote_reduce, mode_of(options.op, pld::Algorithm::Auto), options.root.value, &options.signal},
+      where);
+}
+void scatter(const ViewRef& window, const pld::RootOptions& options, const std::source_location& where) {
+  collective(window, {abi::remote_scatter, 0, options.root.value, &options.signal}, where);
+}
+void gather(const ViewRef& window, const pld::RootOptions& options, const std::source_location& where) {
+  collective(window, {abi::remote_gather, 0, options.root.value, &options.signal}, where);
+}
+void send_recv(const ViewRef& window, const pld::SendRecvOptions& options,
+               const std::source_location& where) {
+  // Outside of int it is out of range as well.
+  const auto to = static_cast<int>(std::clamp<std::int64_t>(options.to.value, -1, INT_MAX));
+  collective(window, {abi::remote_send_recv, to, options.from.value, &options.signal}, where);
+}
+void all_to_all_v(const ViewRef& window, const ViewRef& counts, const pld::CollectiveOptions& options,
+                  const std::source_location& where) {
+  collective(window, {abi::remote_all_to_all_v, 0, 0, &options.signal, &counts}, where);
+}
+void with_signal(const ViewRef& window, int operation, const pld::CollectiveOptions& options,
+                 const std::source_location& where) {
+  collective(window, {operation, 0, 0, &options.signal}, where);
 }
 
 }  // namespace pl::detail

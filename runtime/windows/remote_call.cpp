@@ -242,6 +242,11 @@ const char* name_of(abi::RemoteOperation operation) {
     case abi::remote_allgather: return "pld::allgather";
     case abi::remote_reduce_scatter: return "pld::reduce_scatter";
     case abi::remote_all_to_all: return "pld::all_to_all";
+    case abi::remote_all_to_all_v: return "pld::all_to_all_v";
+    case abi::remote_reduce: return "pld::reduce";
+    case abi::remote_scatter: return "pld::scatter";
+    case abi::remote_gather: return "pld::gather";
+    case abi::remote_send_recv: return "pld::send_recv";
   }
   return "an unknown operation of pld";
 }

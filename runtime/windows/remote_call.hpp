@@ -17,6 +17,7 @@ struct RemoteCall {
   abi::RemoteOperation operation;
   const ViewRef* window = nullptr;
   const ViewRef* other = nullptr;
+  const ViewRef* signal = nullptr;  ///< of a collective: the user's cells
   std::int32_t mode = 0;
   std::int64_t peer = 0;
   std::span<const std::int64_t> offsets, other_offsets, shape;

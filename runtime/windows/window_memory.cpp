@@ -1,6 +1,7 @@
 #include "runtime/windows/window_memory.hpp"
 
 #include "pl/detail/location.hpp"
+#include "runtime/kept_for_runs.hpp"
 #include "runtime/program.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/thread_state.hpp"
@@ -57,6 +58,12 @@ WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t element
 
 WindowMemory::~WindowMemory() { munmap(mapping_, mapping_bytes_); }
 
+void WindowMemory::renew(std::shared_ptr<WaitMonitor> monitor, bool zero) {
+  monitor_ = std::move(monitor);
+  if (!zero) return;
+  for (const WindowPart& part : parts_) std::memset(part.base, 0, static_cast<std::size_t>(bytes));
+}
+
 const WindowPart* WindowMemory::part_of_rank(int rank) const {
   for (const WindowPart& part : parts_)
     if (part.rank == rank) return &part;
@@ -71,6 +78,19 @@ std::string WindowMemory::title() const {
 std::shared_ptr<WindowMemory> Windows::make(std::int64_t bytes, std::int64_t elements,
                                             const std::source_location& where) {
   const std::size_t number = windows_.size();
+  const bool persistent = kept_ != nullptr && kept_->persistent;
+  if (persistent && number < kept_->windows.size()) {
+    const std::shared_ptr<WindowMemory>& window = kept_->windows[number];
+    if (window->bytes != bytes)
+      throw PlanError("a persistent window was allocated with " + std::to_string(bytes) +
+                          " bytes a rank; in the worker's call before it was " + window->title() +
+                          ": allocate the same windows in every call, or prepare without .persistent",
+                      location_of(where));
+    window->renew(monitor_, kept_->zero_windows);
+    windows_.push_back(window);
+    used_.emplace_back();
+    return window;
+  }
   std::vector<int> ranks;
   if (number < domains_.size()) ranks = domains_[number];
   if (ranks.empty()) {
@@ -80,6 +100,7 @@ std::shared_ptr<WindowMemory> Windows::make(std::int64_t bytes, std::int64_t ele
   windows_.push_back(std::make_shared<WindowMemory>(static_cast<int>(number), bytes, elements,
                                                     std::move(ranks), monitor_, where));
   used_.emplace_back();
+  if (persistent) kept_->windows.push_back(windows_.back());
   return windows_.back();
 }
 

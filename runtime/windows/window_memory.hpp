@@ -17,6 +17,7 @@
 namespace pl::detail {
 
 class WaitMonitor;
+struct KeptForRuns;
 
 /// A place in the user's source without a string of its own: a wait must not allocate.
 struct Place {
@@ -91,6 +92,8 @@ class WindowMemory {
   [[nodiscard]] const WindowPart* part_of_rank(int rank) const;
   [[nodiscard]] const WindowPart& host() const { return host_; }
   [[nodiscard]] WaitMonitor& monitor() const { return *monitor_; }
+  /// For the next run of a window that a worker keeps. `zero`: all that the user sees.
+  void renew(std::shared_ptr<WaitMonitor> monitor, bool zero);
   /// "window 0 (32 bytes a rank, allocated at file:line)".
   [[nodiscard]] std::string title() const;
 
@@ -100,7 +103,7 @@ class WindowMemory {
  private:
   const int number_;
   const Location where_;
-  const std::shared_ptr<WaitMonitor> monitor_;
+  std::shared_ptr<WaitMonitor> monitor_;
   void* mapping_ = nullptr;
   std::size_t mapping_bytes_ = 0;
   std::unique_ptr<WindowPart::State[]> states_;
@@ -112,8 +115,10 @@ class WindowMemory {
 class Windows {
  public:
   /// `domains`: for each buffer in the order of allocation the ranks that share it; missing: all.
-  Windows(int world_size, std::vector<std::vector<int>> domains, std::shared_ptr<WaitMonitor> monitor)
-      : world_size_(world_size), domains_(std::move(domains)), monitor_(std::move(monitor)) {}
+  /// `kept`: where a worker keeps them from run to run, or null.
+  Windows(int world_size, std::vector<std::vector<int>> domains, std::shared_ptr<WaitMonitor> monitor,
+          KeptForRuns* kept = nullptr)
+      : world_size_(world_size), domains_(std::move(domains)), monitor_(std::move(monitor)), kept_(kept) {}
   [[nodiscard]] std::shared_ptr<WindowMemory> make(std::int64_t bytes, std::int64_t elements,
                                                    const std::source_location& where);
   /// A rank that a window goes to.
@@ -125,6 +130,7 @@ class Windows {
   const int world_size_;
   const std::vector<std::vector<int>> domains_;
   const std::shared_ptr<WaitMonitor> monitor_;
+  KeptForRuns* const kept_;
   std::vector<std::shared_ptr<WindowMemory>> windows_;
   std::vector<std::vector<int>> used_;
 };

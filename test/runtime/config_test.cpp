@@ -77,8 +77,13 @@ TEST_CASE("duplicate, negative and missing device numbers are refused") {
   CHECK(contains(refusal({.distributed = {.device_ids = {}}}), "at least one"));
 }
 
+TEST_CASE("a number of threads for host callbacks that cannot be is refused") {
+  CHECK(contains(refusal({.distributed = {.num_sub_workers = -1}}), "num_sub_workers"));
+  CHECK(contains(refusal({.distributed = {.num_sub_workers = 1025}}), "0 to 1024"));
+  CHECK(refusal({.distributed = {.num_sub_workers = 2}}).empty());
+}
+
 TEST_CASE("fields that are not built yet are refused by name") {
-  CHECK(contains(refusal({.distributed = {.num_sub_workers = 2}}), "num_sub_workers"));
   CHECK(contains(refusal({.distributed = {.transport = "mpi"}}), "transport"));
   CHECK(contains(refusal({.distributed = {.results = "local"}}), "results"));
   CHECK(contains(refusal({.threads = 2}), "RunConfig.threads = 2 is not built yet; leave it at 1"));

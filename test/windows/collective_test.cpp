@@ -1,82 +1,25 @@
 // Operations of all ranks that share a window, called on the host and in kernels.
-#include "windows.hpp"
+#include "through_window.hpp"
 
 #include <cmath>
 #include <limits>
 
+using pld::Algorithm;
+using pld::ReduceOp;
 using support::contains;
 using windows::config;
 using windows::message_of;
+using windows::reduced;
+using windows::through_rows;
+using windows::through_window;
+using windows::value_at;
 
 namespace {
 
 constexpr auto NR = pl::dynamic("NR");
-constexpr auto N = pl::dynamic("N");
-using pld::Algorithm;
-using pld::ReduceOp;
-
 template <class T>
-using Rows = pl::Tensor<T, NR, N>;
-template <class T>
-using Row = pl::Tensor<T, N>;
-
-template <class T>
-auto make_fill() {
-  return pl::jit.incore([](Row<T> x, pld::DistributedTensor<T, N> w) { w = pl::store(pl::load(x), {0}, w); });
-}
-template <class T>
-const auto fill = make_fill<T>();
-template <class T>
-auto make_read_back() {
-  return pl::jit.incore(
-      [](pl::Out<Row<T>> y, pld::DistributedTensor<T, N> w) { y = pl::store(pl::load(w), y); });
-}
-template <class T>
-const auto read_back = make_read_back<T>();
-template <class T>
-auto fill_device = pl::jit([](auto x, auto w) { fill<T>(x, w); });
-template <class T>
-auto read_device = pl::jit([](auto y, auto w) { read_back<T>(y, w); });
-
-template <class T>
-T value_at(int rank, std::int64_t i) {
-  return static_cast<T>((rank * 7 + static_cast<int>(i % 13) * 3) % 5 + 1);
-}
-
-template <class T>
-T reduced(ReduceOp op, int ranks, std::int64_t i) {
-  T result = value_at<T>(0, i);
-  for (int r = 1; r < ranks; ++r) {
-    const T value = value_at<T>(r, i);
-    result = op == ReduceOp::Sum    ? static_cast<T>(result + value)
-             : op == ReduceOp::Prod ? static_cast<T>(result * value)
-             : op == ReduceOp::Max  ? std::max(result, value)
-                                    : std::min(result, value);
-  }
-  return result;
-}
-
-/// Every rank's numbers go into a window, `collective` is called on the host, the window comes back.
-template <class T, class Collective>
-pl::Array<T> through_window(int ranks, std::int64_t size, const Collective& collective) {
-  pl::Array<T> x({ranks, size}), y({ranks, size});
-  for (int r = 0; r < ranks; ++r)
-    for (std::int64_t i = 0; i < size; ++i) x(r, i) = value_at<T>(r, i);
-  auto host = pl::jit.host([&](Rows<T> in, pl::Out<Rows<T>> out) {
-    const pld::Window buffer = pld::alloc_window_buffer<T>({size});
-    auto w = pld::window<T>(buffer, {size});
-    for (auto r : pl::range(pld::world_size())) fill_device<T>(in[r], w, pld::device = r);
-    if constexpr (std::is_invocable_v<const Collective&, decltype(w)&>)
-      collective(w);
-    else
-      collective(w, buffer);
-    for (auto r : pl::range(pld::world_size())) read_device<T>(out[r], w, pld::device = r);
-  });
-  host(x, y, config(ranks));
-  return y;
-}
-
-constexpr std::int64_t sizes[] = {0, 1, 17, 257, 4097, 65537};
+using Rows = windows::Rows<T>;
+constexpr std::int64_t sizes[] = {0, 1, 17, 257, 4097, 8193, 65537};
 
 }  // namespace
 
@@ -100,7 +43,7 @@ TEST_CASE("an allreduce gives every rank the reduction of all, by mesh and by ri
 
 TEST_CASE_TEMPLATE("an allreduce of every dtype and operation is exact on small numbers", T, float, double,
                    std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
-                   std::uint32_t, std::uint64_t) {
+                   std::uint32_t, std::uint64_t, pl::half, pl::bfloat16) {
   BOTH_WAYS
   for (const auto op : {ReduceOp::Sum, ReduceOp::Max, ReduceOp::Min, ReduceOp::Prod})
     for (const auto algorithm : {Algorithm::Mesh, Algorithm::Ring}) {
@@ -120,18 +63,6 @@ TEST_CASE("a broadcast gives every rank the root's part") {
         for (int i = 0; i < 33; ++i) CHECK(y(r, i) == value_at<float>(root, i));
     }
 }
-
-namespace {
-
-/// As through_window, for a window of one row a rank.
-template <class Collective>
-pl::Array<float> through_rows(int ranks, std::int64_t row, const Collective& collective) {
-  return through_window<float>(ranks, ranks * row, [&](auto&, const pld::Window& buffer) {
-    collective(pld::window<float>(buffer, {ranks, row}));
-  });
-}
-
-}  // namespace
 
 TEST_CASE("an allgather, a reduce-scatter and an all-to-all move the rows that their names say") {
   BOTH_WAYS

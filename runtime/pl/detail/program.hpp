@@ -17,6 +17,7 @@ namespace pl::detail {
 
 class ContextState;
 class Program;
+struct KeptForRuns;
 
 /// What a device entry was called with, and how to run it.
 struct Dispatch {
@@ -46,9 +47,11 @@ struct ProgramArguments {
                                                        const ProgramArguments& with, const RunConfig* config,
                                                        const std::source_location& definition,
                                                        const std::source_location& where);
-/// Runs it. `config`, where not null, must be what it was compiled for: ConfigError with both otherwise.
+/// Runs it. `config`, where not null, must be what it was compiled for: ConfigError with both otherwise. `kept`: of the
+/// worker that runs it.
 void run_program(const std::shared_ptr<Program>& program, const std::function<void()>& host,
-                 const ProgramArguments& with, const RunConfig* config, const std::source_location& where);
+                 const ProgramArguments& with, const RunConfig* config, const std::source_location& where,
+                 KeptForRuns* kept = nullptr);
 /// Are these the arguments' dtypes and extents, and the configuration, that it was compiled for?
 [[nodiscard]] bool compiled_for(const Program& program, const ProgramArguments& with,
                                 const RunConfig* config);
