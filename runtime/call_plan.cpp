@@ -32,6 +32,7 @@ ArgumentRules::ArgumentRules(std::span<const ParameterInfo> parameters) {
     const ParameterInfo& parameter = parameters[i];
     if (!parameter.tensor) continue;
     writes |= parameter.access != Access::In;
+    windows |= parameter.window;
     for (int axis = 0; axis < parameter.rank; ++axis) {
       const std::string_view name = parameter.names[axis];
       if (name.empty()) continue;

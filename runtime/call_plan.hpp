@@ -25,6 +25,7 @@ struct ArgumentRules {
   explicit ArgumentRules(std::span<const ParameterInfo> parameters);
   std::vector<EqualExtents> equal_extents;
   bool writes = false;
+  bool windows = false;
 };
 
 /// How key, signature and scalar slots are made from the arguments.

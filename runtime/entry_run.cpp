@@ -3,6 +3,7 @@
 #include "runtime/program.hpp"
 #include "runtime/run_times.hpp"
 #include "runtime/trace.hpp"
+#include "runtime/windows/task_watch.hpp"
 
 #include <optional>
 
@@ -79,6 +80,12 @@ void run_entry_body(const EntryRun& entry, const std::function<void()>& body) {
   settings.state.context = entry.context;
   settings.state.rank = entry.rank;
   settings.observer = observer ? &*observer : nullptr;
+  std::optional<RankWatch> watch;
+  thread.watch = entry.run != nullptr ? entry.run->device_watch(entry.rank) : nullptr;
+  if (thread.watch != nullptr) {
+    watch.emplace(*thread.watch, entry.rank, entry.config->schedule_seed);
+    settings.hooks = &*watch;
+  }
   const auto graph = std::make_shared<TaskGraph>(std::move(settings));
   thread.tasks = graph.get();
   struct Known {

@@ -1,6 +1,8 @@
 #include "codegen/reference.hpp"
 #include "pl/ops_index.hpp"
 #include "pl/task.hpp"
+#include "runtime/thread_state.hpp"
+#include "runtime/windows/task_watch.hpp"
 
 namespace pl::detail {
 
@@ -23,6 +25,7 @@ Value read_view(const ViewRef& view, const Index& offsets, const std::source_loc
     require_core("read", where);
   const Shape one(offsets.values().size(), 1);
   const Value tile = reference::load(tensor_view(view), offsets.values(), one, location_of(where));
+  note_access(WindowAccess::Kind::Read, "pl::read", view, offsets.values(), one, where);
   return reference::read(tile, Shape(one.size(), 0), location_of(where));
 }
 
@@ -32,6 +35,22 @@ void write_view(const ViewRef& view, const Index& offsets, const Value& element,
   if (view.read_only) throw_read_only(view, where);
   const Value tile = reference::full(Shape(offsets.values().size(), 1), element);
   reference::store(tile, offsets.values(), tensor_view(view), location_of(where));
+  note_access(WindowAccess::Kind::Write, "pl::write", view, offsets.values(), tile.shape, where);
+}
+
+TensorView rows_view(const ViewRef& view, const Value& rows, const char* what,
+                     const std::source_location& where) {
+  const TensorView result = tensor_view(view);
+  if (thread_state().watch == nullptr || view.rank == 0) return result;
+  Shape offsets(result.extents.size(), 0), shape = result.extents;
+  shape[0] = 1;
+  const Value numbers = reference::apply(Op::Cast, std::span(&rows, 1), {}, DType::Int64, location_of(where));
+  for (std::int64_t i = 0; i < numbers.size(); ++i) {
+    offsets[0] = numbers.get<std::int64_t>(i);
+    if (offsets[0] >= 0 && offsets[0] < result.extents[0])
+      note_access(WindowAccess::Kind::Read, what, view, offsets, shape, where);
+  }
+  return result;
 }
 
 }  // namespace pl::detail

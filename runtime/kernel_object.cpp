@@ -17,6 +17,7 @@
 #include "runtime/specialisation_budget.hpp"
 #include "runtime/specialisation_table.hpp"
 #include "runtime/task_options.hpp"
+#include "runtime/windows/window_memory.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -201,7 +202,7 @@ class KernelDispatch {
     Measured measured[64];
     check(arguments, measured);
     const Specialisation* specialisation =
-        natively(context) ? nullptr : find(thread, context, arguments, measured);
+        is_checked(context, arguments) || natively(context) ? nullptr : find(thread, context, arguments, measured);
     if (specialisation == nullptr && here) return must_run_here;
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     if (specialisation == nullptr) context.count_eager_call();
@@ -332,12 +333,21 @@ class KernelDispatch {
     return make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
   }
 
+  /// Must its accesses be seen? Then it runs natively. Throws CommError for a window that is gone.
+  bool is_checked(const ContextState& context, const Argument* arguments) const {
+    if (!state_.rules.windows) return false;
+    for (std::size_t i = 0; i < state_.parameters.size(); ++i)
+      if (state_.parameters[i].window && arguments[i].view.window != nullptr)
+        arguments[i].view.window->memory->require_alive("a kernel call", here());
+    return context.config.check && state_.external == nullptr;
+  }
+
   int record(ThreadState& thread, const Argument* arguments) {
     ContextState& context = current_context(thread);
     Measured measured[64];
     check(arguments, measured);
     const Specialisation* specialisation = nullptr;
-    if (!natively(context)) specialisation = find(thread, context, arguments, measured);
+    if (!is_checked(context, arguments) || natively(context)) specialisation = find(thread, context, arguments, measured);
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
     const auto parameters = state_.parameters;
@@ -710,6 +720,8 @@ void KernelObject::run(const KernelWork& work, std::int64_t block, std::int64_t 
   }
   try {
     run_natively(arguments, work.result);
+  } catch (const CommError&) {
+    throw;  // it has its place, and what ranks do is not to be done again
   } catch (const UserError& error) {
     // A dispatch of its own: the object that runs it is not changed.
     with_parameters(state_->mixed, arguments, [&](const Argument* list) {

@@ -2,7 +2,9 @@
 
 #include "pl/ops_index.hpp"
 #include "pl/ops_valid.hpp"
+#include "runtime/windows/task_watch.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace pl::detail {
@@ -17,15 +19,24 @@ Value load_region(const ViewRef& view, const Index& offsets, const Index& shape,
   require_core("load", where);
   std::optional<trilith::codegen::Shape> given;
   if (!valid.values().empty()) given = valid.values();
-  return reference::load(tensor_view(view), offsets.values(), shape.values(), clamp, given,
+  Value tile = reference::load(tensor_view(view), offsets.values(), shape.values(), clamp, given,
                          location_of(where));
+  auto read = shape.values();
+  for (std::size_t axis = 0; axis < read.size(); ++axis) {
+    if (given) read[axis] = std::min(read[axis], (*given)[axis]);
+    if (clamp) read[axis] = std::max<std::int64_t>(0, std::min(read[axis], view.extents[axis] - offsets.values()[axis]));
+  }
+  note_access(WindowAccess::Kind::Read, "pl::load", view, offsets.values(), read, where);
+  return tile;
 }
 
 Value load_all(const ViewRef& view, const std::source_location& where) {
   require_core("load", where);
   const auto tensor = tensor_view(view);
-  return reference::load(tensor, trilith::codegen::Shape(tensor.extents.size(), 0), tensor.extents,
-                         location_of(where));
+  Value tile = reference::load(tensor, trilith::codegen::Shape(tensor.extents.size(), 0), tensor.extents,
+                               location_of(where));
+  note_access(WindowAccess::Kind::Read, "pl::load", view, {}, tensor.extents, where);
+  return tile;
 }
 
 void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
@@ -35,6 +46,10 @@ void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
   const auto origin = trilith::codegen::Shape(static_cast<std::size_t>(view.rank), 0);
   reference::store(tile, offsets != nullptr ? offsets->values() : origin, tensor_view(view),
                    location_of(where), atomic);
+  note_access(atomic == trilith::codegen::Atomic::Add ? WindowAccess::Kind::Add : WindowAccess::Kind::Write,
+              "pl::store", view,
+              offsets != nullptr ? std::span(offsets->values()) : std::span<const std::int64_t>(), tile.shape,
+              where);
 }
 
 Value set_valid_tile(const Value& tile, const Index& valid, const std::source_location& where) {

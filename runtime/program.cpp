@@ -194,7 +194,14 @@ ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times
       times_(times),
       ranks_(static_cast<std::size_t>(world_size())),
       monitor_(std::make_shared<WaitMonitor>(*this)),
-      windows_(world_size(), program.domains, monitor_, kept) {}
+      windows_(world_size(), program.domains, monitor_, kept) {
+  if (config_.check) checker_ = std::make_unique<Checker>(world_size());
+  if (!config_.check && config_.schedule_seed == 0) return;
+  for (int rank = 0; rank < world_size(); ++rank)
+    watches_.push_back(std::make_unique<TaskWatch>(checker_.get(),
+                                                   checker_ ? checker_->device(rank) : CheckedThread{},
+                                                   Schedule(config_.schedule_seed, rank, 0, -1)));
+}
 
 void ProgramRun::enqueue(int rank, std::function<void()> work) { enqueue(rank, false, std::move(work)); }
 
@@ -253,6 +260,7 @@ void ProgramRun::run_collective(int rank, const std::function<void()>& work) {
   thread.context = program_.context.get();
   thread.rank = rank;
   thread.run = this;
+  thread.watch = device_watch(rank);
   const auto set = [&](bool inside) {
     const Lock lock(ranks_mutex_);
     RankState& state = ranks_[static_cast<std::size_t>(rank)];
@@ -314,7 +322,16 @@ void ProgramRun::finish() {
     while (pending_ != 0) done_.wait(mutex_);
     failure = failure_;
   }
+  struct Release {
+    Windows& windows;
+    ~Release() { windows.release(); }
+  } release{windows_};
   if (failure) std::rethrow_exception(failure);
+  if (checker_) checker_->finish();
+}
+
+std::string ProgramRun::collectives(const WindowMemory& window) {
+  return checker_ ? checker_->collectives(window) : std::string();
 }
 
 }  // namespace pl::detail

@@ -7,6 +7,7 @@
 #include "runtime/recorder.hpp"
 #include "runtime/run_times.hpp"
 #include "runtime/task_graph.hpp"
+#include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 #include "runtime/windows/window_memory.hpp"
 
@@ -58,6 +59,12 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   /// Runs it behind all that was dispatched and before all that will be.
   void call_back(HostCallback callback);
   [[nodiscard]] Windows& windows() { return windows_; }
+  /// null: the run is not checked.
+  [[nodiscard]] Checker* checker() const { return checker_.get(); }
+  /// Of a rank's orchestrations; null: the run is neither checked nor has it a seed.
+  [[nodiscard]] TaskWatch* device_watch(int rank) const {
+    return watches_.empty() ? nullptr : watches_[static_cast<std::size_t>(rank)].get();
+  }
   /// The tasks of the dispatch that runs on a rank now; null: none.
   void set_tasks(int rank, TaskGraph* tasks);
   /// The first failure counts; what is enqueued and not begun is dropped, running ranks stop at their next
@@ -72,6 +79,7 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   [[nodiscard]] bool stopped() const override { return stopped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::optional<std::uint64_t> idle(int rank, std::size_t waits) override;
   [[nodiscard]] bool finished(int rank) override;
+  [[nodiscard]] std::string collectives(const WindowMemory& window) override;
 
  private:
   /// What a rank does now.
@@ -103,6 +111,8 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   std::atomic<bool> all_dispatched_{false};  ///< the host orchestrator has returned
   Mutex ranks_mutex_;
   std::vector<RankState> ranks_ TRILITH_GUARDED_BY(ranks_mutex_);
+  std::unique_ptr<Checker> checker_;
+  std::vector<std::unique_ptr<TaskWatch>> watches_;
   const std::shared_ptr<WaitMonitor> monitor_;
   Windows windows_;
   // Of the host's thread alone.

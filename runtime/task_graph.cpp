@@ -50,7 +50,10 @@ void* TaskGraph::allocate(std::size_t bytes) {
 }
 
 void TaskGraph::find_predecessors(const TaskRequest& request) {
-  const auto done = [this](TaskNumber number) { return recording_ == nullptr && is_done(number); };
+  // Who follows the tasks must know of every edge.
+  const auto done = [this](TaskNumber number) {
+    return recording_ == nullptr && settings_.hooks == nullptr && is_done(number);
+  };
   predecessors_ = request.after;
   for (const Region& region : request.waits_for) index_.conflicts(region, done, predecessors_);
   std::sort(predecessors_.begin(), predecessors_.end());
@@ -74,7 +77,9 @@ TaskNumber TaskGraph::submit(TaskRequest request) {
         ++first_;
       }
       number = first_ + tasks_.size();
+      if (settings_.hooks != nullptr) settings_.hooks->submitted(number, predecessors_);
       Task& task = tasks_.emplace_back();
+      task.number = number;
       task.work = std::move(request.work);
       task.blocks = request.blocks;
       task.own_thread = request.own_thread;
@@ -82,7 +87,7 @@ TaskNumber TaskGraph::submit(TaskRequest request) {
       helpers = helpers_wanted();
     }
     start_helpers(helpers);
-    if (index_.size() > forget_at_) {
+    if (index_.size() > forget_at_ && settings_.hooks == nullptr) {
       index_.forget([this](TaskNumber task) { return is_done(task); });
       forget_at_ = std::max<std::size_t>(1024, 2 * index_.size());
     }
@@ -103,11 +108,13 @@ void TaskGraph::replay(const RecordedSteps& steps, const PointerMap& to) {
     std::vector<TaskNumber> after;
     for (std::size_t i = 0; i < steps.size(); ++i) {
       Task& task = tasks_.emplace_back();
+      task.number = base + i;
       task.work = std::move(works[i]);
       task.blocks = steps[i].blocks;
       task.own_thread = steps[i].own_thread;
       after.clear();
       for (const TaskNumber number : steps[i].after) after.push_back(base + number);
+      if (settings_.hooks != nullptr) settings_.hooks->submitted(task.number, after);
       link(task, after);
     }
     helpers = helpers_wanted();
@@ -184,7 +191,7 @@ std::exception_ptr TaskGraph::run(const Piece& piece, int lane) {
   const auto begin = settings_.observer != nullptr ? Clock::now() : Clock::time_point{};
   std::exception_ptr failure;
   try {
-    piece.task->work->run(piece.block, piece.task->blocks);
+    run_block(piece);
   } catch (const Stopped&) {
     // It waited, and was told of a failure elsewhere: that one is the program's.
     const Lock lock(mutex_);
@@ -196,6 +203,14 @@ std::exception_ptr TaskGraph::run(const Piece& piece, int lane) {
     settings_.observer->task_ran(piece.task->work->name(), lane, piece.block, piece.task->blocks, begin,
                                  Clock::now());
   return failure;
+}
+
+void TaskGraph::run_block(const Piece& piece) {
+  if (settings_.hooks == nullptr) return piece.task->work->run(piece.block, piece.task->blocks);
+  const std::shared_ptr<TaskWatch> watch = settings_.hooks->begin(piece.task->number, piece.block);
+  thread_state().watch = watch.get();
+  piece.task->work->run(piece.block, piece.task->blocks);
+  settings_.hooks->end(piece.task->number, *watch);
 }
 
 void TaskGraph::run_taken(const Piece& piece) {
@@ -312,17 +327,20 @@ void TaskGraph::wait(TaskNumber task) {
   const Lock lock(mutex_);
   work_until([&]() TRILITH_REQUIRES(mutex_) { return stopped_ || is_done(task); });
   if (stopped_) throw Stopped{};
+  if (settings_.hooks != nullptr) settings_.hooks->waited(task);
 }
 
 void TaskGraph::wait_all() {
   const Lock lock(mutex_);
   work_until([&]() TRILITH_REQUIRES(mutex_) { return stopped_ || unfinished_ == 0; });
   if (stopped_) throw Stopped{};
+  if (settings_.hooks != nullptr) settings_.hooks->waited_for_all();
 }
 
 void TaskGraph::wait_for(const Region& region) {
   std::vector<TaskNumber> tasks;
-  index_.conflicts(region, [this](TaskNumber number) { return is_done(number); }, tasks);
+  index_.conflicts(
+      region, [this](TaskNumber number) { return settings_.hooks == nullptr && is_done(number); }, tasks);
   for (const TaskNumber task : tasks) wait(task);
 }
 
@@ -341,6 +359,7 @@ void TaskGraph::finish() {
     });
     stopped = stopped_;
     failure = failure_;
+    if (settings_.hooks != nullptr) settings_.hooks->waited_for_all();
     forget_tasks();
   }
   if (failure) std::rethrow_exception(failure);

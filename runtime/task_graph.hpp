@@ -7,6 +7,7 @@
 #pragma once
 
 #include "runtime/region_index.hpp"
+#include "runtime/task_hooks.hpp"
 #include "runtime/task_observer.hpp"
 #include "runtime/thread_annotations.hpp"
 #include "runtime/thread_state.hpp"
@@ -75,6 +76,7 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
     const std::atomic<bool>* stop = nullptr;  ///< set when the program has failed elsewhere
     ThreadState state;                        ///< what a thread that runs a task knows
     TaskObserver* observer = nullptr;         ///< trace and times; outlives the graph's tasks
+    TaskHooks* hooks = nullptr;               ///< the checker of windows; as `observer`
   };
   explicit TaskGraph(Settings settings);
   ~TaskGraph();
@@ -116,6 +118,7 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
 
  private:
   struct Task {
+    TaskNumber number = 0;
     std::unique_ptr<TaskWork> work;
     std::int64_t blocks = 1, next_block = 0, done_blocks = 0;
     std::uint64_t waiting_for = 0;  ///< predecessors that are not done
@@ -132,6 +135,7 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
   [[nodiscard]] bool is_done(TaskNumber number) const {
     return number < first_ || tasks_[number - first_].done.load(std::memory_order_acquire);
   }
+  void run_block(const Piece& piece);
   void find_predecessors(const TaskRequest& request);
   void link(Task& task, std::span<const TaskNumber> predecessors) TRILITH_REQUIRES(mutex_);
   void make_ready(Task& task) TRILITH_REQUIRES(mutex_);

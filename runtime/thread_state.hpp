@@ -12,6 +12,7 @@ class ProgramRun;
 class Recorder;
 class RunTimes;
 class TaskGraph;
+class TaskWatch;
 struct TaskOptions;
 
 /// Trivial on purpose: a thread_local with a destructor would cost a guard on every call.
@@ -28,6 +29,8 @@ struct ThreadState {
   bool manual = false;                ///< inside pl::manual_scope
   std::int64_t block_index = 0;       ///< in a kernel that runs natively: of `pl::spmd`
   std::int64_t block_count = 1;
+  TaskWatch* watch =
+      nullptr;  ///< of the block or orchestration that runs here, where a run is checked or has a seed
   std::uint32_t shard = 0;  ///< 1 + which of the sharded counters this thread uses; 0: none yet
 };
 

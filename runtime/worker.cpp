@@ -6,6 +6,7 @@
 #include "runtime/resident_tensor.hpp"
 #include "runtime/sub_workers.hpp"
 #include "runtime/windows/copy_region.hpp"
+#include "runtime/windows/window_memory.hpp"
 
 #include <algorithm>
 #include <deque>
@@ -180,7 +181,7 @@ class WorkerState {
       job(kept);
     } catch (...) {
       // Signals that were set for ranks that stopped must not be taken for those of the next call.
-      kept.windows.clear();
+      release_windows(kept.windows);
       throw;
     }
   }
@@ -198,7 +199,7 @@ class WorkerState {
     if (thread.joinable()) thread.join();
     for (const std::shared_ptr<Resident>& resident : residents_) resident->release(how);
     residents_.clear();
-    for (auto& [program, ready] : programs_) ready.kept.windows.clear();
+    for (auto& [program, ready] : programs_) release_windows(ready.kept.windows);
   }
 
   void require_not_inside(const char* what, const Location& where) const {

@@ -35,8 +35,8 @@ struct RunConfig {
   bool shared_cache = false;        ///< TRILITH_SHARED_CACHE; entries that other users may read
   std::string dump_dir = {};        ///< TRILITH_DUMP_DIR; keeps the emitted sources
   bool fast_math = false;           ///< TRILITH_FAST_MATH; lets operations contract
-  bool check = false;               ///< TRILITH_CHECK; not built yet
-  std::uint64_t schedule_seed = 0;  ///< TRILITH_SCHEDULE_SEED; not 0: shuffles the order of ready tasks
+  bool check = false;               ///< TRILITH_CHECK; finds races and lost signals between ranks, slowly
+  std::uint64_t schedule_seed = 0;  ///< TRILITH_SCHEDULE_SEED; not 0: another order of tasks and ranks
   std::string trace = {};       ///< TRILITH_TRACE; a file for a Perfetto (Chrome) trace of entries and tasks
   bool tune = false;            ///< TRILITH_TUNE; not built yet
   bool compile = true;          ///< TRILITH_COMPILE; 0: a kernel that no cache holds is an error

@@ -42,6 +42,9 @@ using trilith::codegen::Shape;
 using trilith::codegen::TensorView;
 
 [[nodiscard]] TensorView tensor_view(const ViewRef& view);
+/// The same where an operation reads the rows, or pages, of these numbers.
+[[nodiscard]] TensorView rows_view(const ViewRef& view, const Value& rows, const char* what,
+                                   const std::source_location& where);
 [[nodiscard]] Value read_tile(const Value& tile, const Index& offsets, const std::source_location& where);
 [[nodiscard]] Value read_view(const ViewRef& view, const Index& offsets, const std::source_location& where);
 void write_view(const ViewRef& view, const Index& offsets, const Value& element,
@@ -113,9 +116,10 @@ template <class T, auto... Dims, class I>
                                  std::source_location where = std::source_location::current()) {
   static_assert(detail::is_index<I>,
                 "pl::gather_row: the indices are a tile of integers; use pl::cast<std::int32_t>(…)");
-  return detail::tile_call<T>(
-      detail::Op::LoadRow, {detail::tensor_view(x.view()), detail::Shape(), detail::Shape(), indices.value()},
-      {}, where);
+  return detail::tile_call<T>(detail::Op::LoadRow,
+                              {detail::rows_view(x.view(), indices.value(), "pl::gather_row", where),
+                               detail::Shape(), detail::Shape(), indices.value()},
+                              {}, where);
 }
 
 /// Rows of sequences that lie in pages, as a paged KV cache: pages [N, P, ...] in global memory, a block table
@@ -133,8 +137,8 @@ template <class T, auto... Dims, class I, class L>
   using E = typename detail::Operand<detail::Bare<L>>::element;
   return detail::tile_call<T>(
       detail::Op::PagedGather,
-      {detail::tensor_view(pages.view()), detail::Shape(), detail::Shape(), table.value(),
-       detail::to_value<E>(lengths, trilith::codegen::DType::Int64, where),
+      {detail::rows_view(pages.view(), table.value(), "pl::paged_gather", where), detail::Shape(),
+       detail::Shape(), table.value(), detail::to_value<E>(lengths, trilith::codegen::DType::Int64, where),
        detail::Value::scalar(count.value), detail::Value::scalar(options.start.value)},
       {}, where);
 }

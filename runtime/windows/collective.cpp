@@ -5,12 +5,15 @@
 // step of theirs: each rank adds 1 to its cell at every peer, waits until all cells of its own are as high as the
 // steps so far, and takes all steps off its own cells at the end. A peer is never more than a step ahead, so nothing
 // that it adds for the next call is lost.
+#include "runtime/thread_state.hpp"
 #include "runtime/windows/reduce_lines.hpp"
 #include "runtime/windows/remote_call.hpp"
 #include "runtime/windows/signal_cells.hpp"
+#include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -54,6 +57,7 @@ class Collective {
       default: break;
     }
     enter();
+    if (Checker* const checker = this->checker()) note_accesses(*checker);
     if (call_.operation != abi::remote_barrier) {
       move();
       meet();
@@ -151,14 +155,63 @@ class Collective {
   }
 
   void wait(int cell, std::uint32_t value) const {
-    memory_.monitor().wait({&own_, own_.own_cells + cell, -1, static_cast<std::int32_t>(value), true, true,
-                            name_of(call_.operation), call_.where});
+    const CellWait wait{&own_, own_.own_cells + cell,    -1,         static_cast<std::int32_t>(value), true,
+                        true,  name_of(call_.operation), call_.where};
+    memory_.monitor().wait(wait);
+    if (Checker* const checker = this->checker()) checker->waited(watch_->thread(), wait);
   }
-  void signal(const WindowPart& part, int cell) const { WaitMonitor::add(part, part.own_cells + cell, 1); }
+  void signal(const WindowPart& part, int cell) const {
+    if (Checker* const checker = this->checker())
+      checker->change(watch_->thread(), part, part.own_cells + cell, -1, false, 1, name_of(call_.operation),
+                      call_.where);
+    else
+      WaitMonitor::add(part, part.own_cells + cell, 1);
+  }
+  [[nodiscard]] Checker* checker() const { return watch_ != nullptr ? watch_->checker() : nullptr; }
+
+  /// What the caller must have ordered against the collective: its data between the barriers. It is noted for the own
+  /// part, since every other rank does the same.
+  void note_accesses(Checker& checker) const {
+    using Kind = WindowAccess::Kind;
+    const bool at_root = call_.peer == own_.member;
+    switch (call_.operation) {
+      case abi::remote_barrier: return;
+      case abi::remote_broadcast:
+      case abi::remote_reduce:
+        note_rows(checker, at_root == (call_.operation == abi::remote_reduce) ? Kind::Write : Kind::Read, 0,
+                  size());
+        return;
+      case abi::remote_send_recv:
+        if (at_root) note_rows(checker, Kind::Read, 0, size());
+        if (call_.mode == own_.member && !at_root) note_rows(checker, Kind::Write, 0, size());
+        return;
+      case abi::remote_scatter:
+        at_root ? note_rows(checker, Kind::Read, 0, size()) : note_rows(checker, Kind::Write, own_.member, 1);
+        return;
+      case abi::remote_gather:
+        at_root ? note_rows(checker, Kind::Write, 0, size()) : note_rows(checker, Kind::Read, own_.member, 1);
+        return;
+      case abi::remote_reduce_scatter:
+        note_rows(checker, Kind::Read, 0, size());
+        note_rows(checker, Kind::Write, own_.member, 1);
+        return;
+      default: note_rows(checker, Kind::Write, 0, size()); return;
+    }
+  }
+  /// All `size()` rows stand for all elements.
+  void note_rows(Checker& checker, WindowAccess::Kind kind, std::int64_t first, std::int64_t count) const {
+    checker.access(watch_->thread(), kind, name_of(call_.operation), call_.where,
+                   {data(own_) + first * row() * element_, std::array{std::int64_t{1}},
+                    std::array{count == size() ? elements_ : count * row()}, element_});
+  }
 
   /// A dissemination barrier: in round k each rank signals the one 2^k behind it.
   void meet() {
-    if (signal_) return signal_->step();
+    if (signal_) {
+      signal_->step();
+      // The checker takes the order from Trilith's own cells, whose values only grow.
+      if (checker() == nullptr) return;
+    }
     const std::uint32_t number = ++own_.state->barriers;
     int cell = 0;
     for (int distance = 1; distance < size(); distance *= 2, ++cell) {
@@ -176,6 +229,7 @@ class Collective {
            elements_,  static_cast<std::int32_t>(view_.dtype),
            call_.where};
     if (call_.operation == abi::remote_barrier) own.elements = own.dtype = 0;
+    if (Checker* const checker = this->checker()) checker->note_collective(own_, text(own));
     meet();
     const WindowPart& neighbour = memory_.part((own_.member + 1) % size());
     const CollectiveCall& other = neighbour.state->calls[number % 2];
@@ -184,7 +238,8 @@ class Collective {
         "ranks make different collective calls, of " + memory_.title() + ": call " + std::to_string(number) +
             " of rank " + std::to_string(own_.rank) + " is " + text(own) + ", of rank " +
             std::to_string(neighbour.rank) + " " + text(other) +
-            "; every rank makes the same calls in the same order, with the same shape and options",
+            "; every rank makes the same calls in the same order, with the same shape and options" +
+            (checker() != nullptr ? checker()->collectives(memory_) : std::string()),
         call_.where.location());
   }
   [[nodiscard]] static std::string text(const CollectiveCall& call) {
@@ -331,6 +386,7 @@ class Collective {
   const WindowMemory& memory_;
   const std::int64_t offset_;
   const std::int64_t element_;
+  TaskWatch* const watch_ = thread_state().watch;
   std::int64_t elements_ = 1;
   std::optional<SignalCells> signal_;
 };

@@ -2,7 +2,9 @@
 
 #include "codegen/message.hpp"
 #include "codegen/reference.hpp"
+#include "runtime/thread_state.hpp"
 #include "runtime/windows/copy_region.hpp"
+#include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 
 #include <algorithm>
@@ -52,6 +54,7 @@ const WindowPart& own_part(const RemoteCall& call) {
                         " on a pld::DistributedTensor that belongs to no rank; windows come from "
                         "pld::window in a host orchestrator and get their rank by a dispatch",
                     call.where.location());
+  part->memory->require_alive(name_of(call.operation), call.where.location());
   return *part;
 }
 
@@ -99,6 +102,53 @@ void transfer(const Side& to, const Side& from, std::span<const std::int64_t> sh
   codegen::reference::store(tile, none, view_of(to), where, codegen::Atomic::Add);
 }
 
+void note(TaskWatch& watch, WindowAccess::Kind kind, const Side& side, std::span<const std::int64_t> shape,
+          const RemoteCall& call) {
+  if (Checker* const checker = watch.checker())
+    checker->access(
+        watch.thread(), kind, name_of(call.operation), call.where,
+        {side.data, side.strides, shape, static_cast<std::int64_t>(codegen::size_of(call.window->dtype))});
+}
+
+/// A write to a peer, which a seed may do later; the data are taken now.
+void transfer_to_peer(const WindowPart& peer, const Side& to, const Side& from,
+                      std::span<const std::int64_t> shape, bool add, const RemoteCall& call) {
+  const DType dtype = call.window->dtype;
+  TaskWatch* const watch = thread_state().watch;
+  if (watch == nullptr) return transfer(to, from, shape, dtype, add, call);
+  note(*watch, add ? WindowAccess::Kind::Add : WindowAccess::Kind::Write, to, shape, call);
+  if (!watch->schedule().active() || &peer == call.window->window)
+    return transfer(to, from, shape, dtype, add, call);
+  struct Write {
+    RemoteCall call;
+    std::vector<std::int64_t> shape, strides;
+    std::array<std::int64_t, max_rank> dense;
+    std::vector<char> bytes;
+  };
+  auto write = std::make_shared<Write>(Write{call,
+                                             {shape.begin(), shape.end()},
+                                             {to.strides.begin(), to.strides.end()},
+                                             dense_strides_of(shape),
+                                             {}});
+  std::int64_t elements = 1;
+  for (const std::int64_t extent : shape) elements *= extent;
+  write->bytes.resize(static_cast<std::size_t>(elements) * codegen::size_of(dtype));
+  const Side held{write->bytes.data(), {write->dense.data(), shape.size()}};
+  transfer(held, from, shape, dtype, false, call);
+  watch->schedule().hold(peer.rank, [write, data = to.data, held, dtype, add] {
+    transfer({data, write->strides}, held, write->shape, dtype, add, write->call);
+  });
+}
+
+/// Its own writes to the peer are there when a task reads from it.
+void before_read(const WindowPart& peer, const Side& remote, std::span<const std::int64_t> shape,
+                 const RemoteCall& call) {
+  TaskWatch* const watch = thread_state().watch;
+  if (watch == nullptr) return;
+  watch->schedule().deliver(peer.rank);
+  note(*watch, WindowAccess::Kind::Read, remote, shape, call);
+}
+
 void load_or_store(RemoteCall& call) {
   const WindowPart& peer = peer_part(call);
   const ViewRef& window = *call.window;
@@ -107,10 +157,12 @@ void load_or_store(RemoteCall& call) {
   const auto dense = dense_strides(call.shape, std::source_location{});
   const Side remote{at_peer(call, peer) + start, strides_of(window)};
   const Side tile{static_cast<char*>(call.data), {dense.data(), call.shape.size()}};
-  if (call.operation == abi::remote_load)
+  if (call.operation == abi::remote_load) {
+    before_read(peer, remote, call.shape, call);
     transfer(tile, remote, call.shape, window.dtype, false, call);
-  else
-    transfer(remote, tile, call.shape, window.dtype, call.mode == 1, call);
+  } else {
+    transfer_to_peer(peer, remote, tile, call.shape, call.mode == 1, call);
+  }
 }
 
 void put_or_get(RemoteCall& call) {
@@ -151,10 +203,16 @@ void put_or_get(RemoteCall& call) {
                     strides_of(window).last(common)};
   const Side own{static_cast<char*>(local.data) + start_of(local, local_offsets, local_shape, call),
                  strides_of(local).last(common)};
-  if (call.operation == abi::remote_put)
-    transfer(remote, own, shape.last(common), window.dtype, call.mode == 1, call);
-  else
-    transfer(own, remote, shape.last(common), window.dtype, false, call);
+  const auto both = shape.last(common);
+  TaskWatch* const watch = thread_state().watch;
+  if (call.operation == abi::remote_put) {
+    if (watch != nullptr) note(*watch, WindowAccess::Kind::Read, own, both, call);
+    transfer_to_peer(peer, remote, own, both, call.mode == 1, call);
+  } else {
+    before_read(peer, remote, both, call);
+    if (watch != nullptr) note(*watch, WindowAccess::Kind::Write, own, both, call);
+    transfer(own, remote, both, window.dtype, false, call);
+  }
 }
 
 std::int32_t as_cell(std::int64_t value, const RemoteCall& call) {
@@ -190,6 +248,15 @@ void notify_peer(RemoteCall& call) {
   last.line.store(call.where.line, std::memory_order_relaxed);
   last.cell.store(index, std::memory_order_relaxed);
   auto* cell = reinterpret_cast<std::int32_t*>(peer.base) + index;
+  if (TaskWatch* const watch = thread_state().watch) {
+    watch->schedule().deliver(peer.rank);
+    if (Checker* const checker = watch->checker()) {
+      checker->publish(watch->thread(), peer.rank);
+      checker->change(watch->thread(), peer, cell, index, call.mode == 0, value, name_of(call.operation),
+                      call.where);
+      return;
+    }
+  }
   if (call.mode == 0)
     WaitMonitor::set(peer, cell, value);
   else
@@ -199,9 +266,27 @@ void notify_peer(RemoteCall& call) {
 void wait_here(RemoteCall& call) {
   const WindowPart& own = own_part(call);
   const std::int64_t index = cell_of(call);
-  own.memory->monitor().wait({&own, reinterpret_cast<std::int32_t*>(own.base) + index, index,
-                              as_cell(call.value, call), call.mode == 1, false, name_of(call.operation),
-                              call.where});
+  const CellWait wait{&own,
+                      reinterpret_cast<std::int32_t*>(own.base) + index,
+                      index,
+                      as_cell(call.value, call),
+                      call.mode == 1,
+                      false,
+                      name_of(call.operation),
+                      call.where};
+  TaskWatch* const watch = thread_state().watch;
+  Checker* const checker = watch != nullptr ? watch->checker() : nullptr;
+  if (checker != nullptr) checker->will_wait(watch->thread(), wait);
+  own.memory->monitor().wait(wait);
+  if (checker != nullptr) checker->waited(watch->thread(), wait);
+}
+
+void order_all_writes() {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  TaskWatch* const watch = thread_state().watch;
+  if (watch == nullptr) return;
+  watch->schedule().deliver(-1);
+  if (Checker* const checker = watch->checker()) checker->publish(watch->thread(), -1);
 }
 
 /// A collective of the part of the window that the call names: a slice, or x[i], whose dropped axes are of extent 1.
@@ -252,6 +337,8 @@ const char* name_of(abi::RemoteOperation operation) {
 }
 
 void perform(RemoteCall& call) {
+  if (TaskWatch* const watch = thread_state().watch) [[unlikely]]
+    if (call.operation != abi::remote_rank && call.operation != abi::remote_size) watch->schedule().pause();
   switch (call.operation) {
     case abi::remote_rank: call.value = own_part(call).member; return;
     case abi::remote_size: call.value = own_part(call).memory->size(); return;
@@ -261,8 +348,11 @@ void perform(RemoteCall& call) {
     case abi::remote_get: put_or_get(call); return;
     case abi::remote_notify: notify_peer(call); return;
     case abi::remote_wait: wait_here(call); return;
-    case abi::remote_fence: std::atomic_thread_fence(std::memory_order_seq_cst); return;
-    default: run_collective(call); return;
+    case abi::remote_fence: order_all_writes(); return;
+    default:
+      order_all_writes();
+      run_collective(call);
+      return;
   }
 }
 

@@ -174,6 +174,11 @@ std::string WaitMonitor::report(const Snapshot& snapshot) {
   for (const int rank : std::set<int>(snapshot.ranks.begin(), snapshot.ranks.end()))
     if (ranks_.finished(rank)) finished += (finished.empty() ? "" : ", ") + std::to_string(rank);
   if (!finished.empty()) text += "\n  finished: rank " + finished;
+  for (const Sleeper* sleeper : sleepers)
+    if (sleeper->wait.index < 0) {
+      text += ranks_.collectives(*sleeper->wait.part->memory);
+      break;
+    }
   return text +
          "\n  Check that each wait has its notify, with the right peer, cell and value, before the "
          "notifier itself waits";

@@ -29,6 +29,8 @@ class RankStates {
   [[nodiscard]] virtual std::optional<std::uint64_t> idle(int rank, std::size_t waits) = 0;
   /// Has it no work left at all?
   [[nodiscard]] virtual bool finished(int rank) = 0;
+  /// Lines on what each rank has called on a window, where that is known.
+  [[nodiscard]] virtual std::string collectives(const WindowMemory& window) = 0;
 };
 
 struct CellWait {

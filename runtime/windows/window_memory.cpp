@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <numeric>
 
@@ -56,7 +57,22 @@ WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t element
   host_ = {this, -1, -1, parts_.front().base, nullptr, nullptr};
 }
 
-WindowMemory::~WindowMemory() { munmap(mapping_, mapping_bytes_); }
+WindowMemory::~WindowMemory() { release(); }
+
+void WindowMemory::release() {
+  if (mapping_ == nullptr) return;
+  munmap(mapping_, mapping_bytes_);
+  mapping_ = nullptr;
+  states_.reset();
+}
+
+void WindowMemory::throw_released(const char* what, const Location& where) const {
+  throw CommError(
+      std::string(what) + " on a pld::DistributedTensor that was kept too long: " + title() +
+          " was released when the run of its orchestrator ended, and a peer may still have used it; "
+          "windows live for one run: make them in each with pld::alloc_window_buffer",
+      where);
+}
 
 void WindowMemory::renew(std::shared_ptr<WaitMonitor> monitor, bool zero) {
   monitor_ = std::move(monitor);
@@ -73,6 +89,37 @@ const WindowPart* WindowMemory::part_of_rank(int rank) const {
 std::string WindowMemory::title() const {
   return "window " + std::to_string(number_) + " (" + std::to_string(bytes) + " bytes a rank, allocated at " +
          where_.str() + ")";
+}
+
+namespace {
+
+// Views know their window by address: of the last ones it is still told that they are gone, and no new one takes
+// their place.
+constexpr std::size_t most_retired = 256;
+
+void retire(std::shared_ptr<WindowMemory> window) {
+  struct Retired {
+    Mutex mutex;
+    std::deque<std::shared_ptr<WindowMemory>> windows TRILITH_GUARDED_BY(mutex);
+  };
+  static Retired* const retired = new Retired;
+  const Lock lock(retired->mutex);
+  retired->windows.push_back(std::move(window));
+  if (retired->windows.size() > most_retired) retired->windows.pop_front();
+}
+
+}  // namespace
+
+void release_windows(std::vector<std::shared_ptr<WindowMemory>>& windows) {
+  for (std::shared_ptr<WindowMemory>& window : windows) {
+    window->release();
+    retire(std::move(window));
+  }
+  windows.clear();
+}
+
+void Windows::release() {
+  if (kept_ == nullptr || !kept_->persistent) release_windows(windows_);
 }
 
 std::shared_ptr<WindowMemory> Windows::make(std::int64_t bytes, std::int64_t elements,
@@ -123,8 +170,9 @@ ViewRef on_rank(const ViewRef& view, int rank, const std::source_location& where
         "a dispatch was given a pld::DistributedTensor without a window; make one with "
         "pld::window<T>(buffer, {…})",
         location_of(where));
-  if (part->member >= 0) return view;
   const WindowMemory& memory = *part->memory;
+  memory.require_alive("a dispatch", location_of(where));
+  if (part->member >= 0) return view;
   if (const ThreadState& thread = thread_state(); thread.recorder != nullptr)
     thread.recorder->windows.note_use(memory, rank);
   const WindowPart* own = memory.part_of_rank(rank);
@@ -151,12 +199,15 @@ std::shared_ptr<WindowMemory> make_window(std::int64_t bytes, std::int64_t eleme
     throw ShapeError("a window buffer of " + std::to_string(bytes) + " bytes; its size is 0 or more",
                      location_of(where));
   Windows& windows = thread.recorder != nullptr ? thread.recorder->windows : thread.run->windows();
-  return windows.make(bytes, elements, where);
+  auto window = windows.make(bytes, elements, where);
+  if (thread.recorder == nullptr && thread.run->checker() != nullptr) thread.run->checker()->add(*window);
+  return window;
 }
 
 ViewRef whole_window(const std::shared_ptr<WindowMemory>& memory, DType dtype,
                      std::span<const std::int64_t> extents, std::span<const std::int64_t> strides,
                      const std::source_location& where) {
+  memory->require_alive("pld::window", location_of(where));
   const ViewRef view{
       dtype,          false,          static_cast<int>(extents.size()), memory->host().base, extents.data(),
       strides.data(), &memory->host()};

@@ -96,11 +96,18 @@ class WindowMemory {
   void renew(std::shared_ptr<WaitMonitor> monitor, bool zero);
   /// "window 0 (32 bytes a rank, allocated at file:line)".
   [[nodiscard]] std::string title() const;
+  /// Gives the memory back; what the window was stays known for views that are kept too long.
+  void release();
+  /// Throws CommError after release().
+  void require_alive(const char* what, const Location& where) const {
+    if (mapping_ == nullptr) throw_released(what, where);
+  }
 
   const std::int64_t bytes;     ///< of each part
   const std::int64_t elements;  ///< as the user counted them, or -1
 
  private:
+  [[noreturn]] void throw_released(const char* what, const Location& where) const;
   const int number_;
   const Location where_;
   std::shared_ptr<WaitMonitor> monitor_;
@@ -111,6 +118,9 @@ class WindowMemory {
   WindowPart host_{};
 };
 
+/// Gives their memory back and forgets them; views of them are told so.
+void release_windows(std::vector<std::shared_ptr<WindowMemory>>& windows);
+
 /// The windows of one run of a program, or of its recording.
 class Windows {
  public:
@@ -119,8 +129,13 @@ class Windows {
   Windows(int world_size, std::vector<std::vector<int>> domains, std::shared_ptr<WaitMonitor> monitor,
           KeptForRuns* kept = nullptr)
       : world_size_(world_size), domains_(std::move(domains)), monitor_(std::move(monitor)), kept_(kept) {}
+  ~Windows() { release(); }
+  Windows(const Windows&) = delete;
+  Windows& operator=(const Windows&) = delete;
   [[nodiscard]] std::shared_ptr<WindowMemory> make(std::int64_t bytes, std::int64_t elements,
                                                    const std::source_location& where);
+  /// Ends the life of all that no worker keeps.
+  void release();
   /// A rank that a window goes to.
   void note_use(const WindowMemory& window, int rank);
   /// The ranks that each window went to; empty: none in particular.

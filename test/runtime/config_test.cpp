@@ -87,7 +87,6 @@ TEST_CASE("fields that are not built yet are refused by name") {
   CHECK(contains(refusal({.distributed = {.transport = "mpi"}}), "transport"));
   CHECK(contains(refusal({.distributed = {.results = "local"}}), "results"));
   CHECK(contains(refusal({.threads = 2}), "RunConfig.threads = 2 is not built yet; leave it at 1"));
-  CHECK(contains(refusal({.check = true}), "check"));
   CHECK(contains(refusal({.tune = true}), "tune"));
   CHECK(contains(refusal({.specialisation_budget = -1}), "specialisation_budget"));
   CHECK(refusal({}).empty());

@@ -1,0 +1,236 @@
+#include "runtime/windows/checker.hpp"
+
+#include "runtime/windows/check_report.hpp"
+
+namespace pl::detail {
+namespace {
+
+/// Calls visit(first byte, one past the last) for each run of bytes that lie side by side.
+template <class Visit>
+void for_each_run(const Elements& elements, const Visit& visit) {
+  std::int64_t run = elements.bytes;
+  std::size_t outer = elements.shape.size();
+  for (const std::int64_t extent : elements.shape)
+    if (extent == 0) return;
+  while (outer != 0 &&
+         (elements.shape[outer - 1] == 1 || elements.strides[outer - 1] * elements.bytes == run)) {
+    --outer;
+    run *= elements.shape[outer];
+  }
+  std::vector<std::int64_t> at(outer, 0);
+  for (;;) {
+    const char* data = elements.data;
+    for (std::size_t axis = 0; axis < outer; ++axis)
+      data += at[axis] * elements.strides[axis] * elements.bytes;
+    visit(data, data + run);
+    std::size_t axis = outer;
+    while (axis != 0 && ++at[axis - 1] == elements.shape[axis - 1]) at[--axis] = 0;
+    if (axis == 0) return;
+  }
+}
+
+}  // namespace
+
+Checker::Checker(int ranks) : ranks_(ranks) {
+  for (int rank = 0; rank < ranks; ++rank) lanes_.push_back({rank, 1, false});
+}
+
+void Checker::add(const WindowMemory& window) {
+  const Lock lock(mutex_);
+  for (int member = 0; member < window.size(); ++member)
+    parts_.emplace(window.part(member).base, Part{&window.part(member), {}});
+}
+
+CheckedThread Checker::device(int rank) {
+  CheckedThread thread{rank, rank, {}, {}};
+  thread.clock.set(rank, 1);
+  return thread;
+}
+
+CheckedThread Checker::begin(int rank, VectorClock after) {
+  const Lock lock(mutex_);
+  CheckedThread thread{rank, -1, std::move(after), {}};
+  for (std::size_t lane = static_cast<std::size_t>(ranks_); lane < lanes_.size(); ++lane) {
+    Lane& candidate = lanes_[lane];
+    if (!candidate.free || candidate.rank != rank || thread.clock.at(static_cast<int>(lane)) < candidate.last)
+      continue;
+    candidate.free = false;
+    thread.lane = static_cast<int>(lane);
+    thread.clock.set(thread.lane, candidate.last + 1);
+    return thread;
+  }
+  thread.lane = static_cast<int>(lanes_.size());
+  lanes_.push_back({rank, 1, false});
+  thread.clock.set(thread.lane, 1);
+  return thread;
+}
+
+void Checker::end(CheckedThread& thread) {
+  const Lock lock(mutex_);
+  const std::uint32_t now = thread.clock.at(thread.lane);
+  for (const auto& unpublished : thread.unpublished) *unpublished.time = now;
+  thread.unpublished.clear();
+  lanes_[static_cast<std::size_t>(thread.lane)].last = now;
+  lanes_[static_cast<std::size_t>(thread.lane)].free = true;
+}
+
+Checker::Part* Checker::part_of(const char* address) {
+  auto at = parts_.upper_bound(address);
+  if (at == parts_.begin()) return nullptr;
+  --at;
+  Part& part = at->second;
+  return address < at->first + part.part->memory->bytes ? &part : nullptr;
+}
+
+WindowAccess Checker::make_access(const CheckedThread& thread, WindowAccess::Kind kind, const char* what,
+                                  const Place& where) {
+  WindowAccess access;
+  access.kind = kind;
+  access.rank = thread.rank;
+  access.lane = thread.lane;
+  access.now = thread.clock.at(thread.lane);
+  access.what = what;
+  access.where = where;
+  return access;
+}
+
+PublishTime Checker::publish_time(CheckedThread& thread, const Part& part, const WindowAccess& access) {
+  const int peer = part.part->rank;
+  if (peer == thread.rank || access.kind == WindowAccess::Kind::Read) return nullptr;
+  for (const auto& unpublished : thread.unpublished)
+    if (unpublished.peer == peer) return unpublished.time;
+  auto time = std::make_shared<std::uint32_t>(not_published);
+  thread.unpublished.push_back({peer, time});
+  unsignalled_.push_back({part.part, access});
+  unsignalled_.back().access.published = time;
+  return time;
+}
+
+void Checker::access(CheckedThread& thread, WindowAccess::Kind kind, const char* what, const Place& where,
+                     const Elements& elements) {
+  const Lock lock(mutex_);
+  Part* const part = part_of(elements.data);
+  if (part == nullptr) return;
+  WindowAccess access = make_access(thread, kind, what, where);
+  access.begin = std::numeric_limits<std::int64_t>::max();
+  std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+  for_each_run(elements, [&](const char* begin, const char* end) {
+    runs.emplace_back(begin - part->part->base, end - part->part->base);
+    access.begin = std::min(access.begin, runs.back().first);
+    access.end = std::max(access.end, runs.back().second);
+  });
+  if (runs.empty()) return;
+  access.published = publish_time(thread, *part, access);
+  for (const auto& [begin, end] : runs) access_run(access, thread, *part, begin, end);
+}
+
+void Checker::access_run(const WindowAccess& access, const CheckedThread& thread, Part& part,
+                         std::int64_t begin, std::int64_t end) {
+  const char* const base = part.part->base;
+  const auto first = begin / static_cast<std::int64_t>(sizeof(std::int32_t)) *
+                     static_cast<std::int64_t>(sizeof(std::int32_t));
+  for (auto at = cells_.lower_bound(reinterpret_cast<const std::int32_t*>(base + first));
+       at != cells_.end() && reinterpret_cast<const char*>(at->first) < base + end; ++at) {
+    if (access.kind != WindowAccess::Kind::Read)
+      throw CommError(report::misuse(*part.part, at->second.last_use(), access), access.where.location());
+    if (const std::optional<WindowAccess> writer = at->second.unordered_change(access, thread.clock))
+      throw CommError(report::race(*part.part, *writer, access), access.where.location());
+  }
+  if (const std::optional<WindowAccess> earlier = part.shadow.add(begin, end, access, thread.clock))
+    throw CommError(report::race(*part.part, *earlier, access), access.where.location());
+}
+
+SignalCell& Checker::cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,
+                             std::int64_t index) {
+  const auto [at, is_new] = cells_.try_emplace(cell);
+  if (is_new && index >= 0)
+    if (const Part* owner = part_of(reinterpret_cast<const char*>(cell)))
+      if (const auto store = owner->shadow.last_write(access.begin, access.end)) {
+        cells_.erase(at);
+        throw CommError(report::misuse(part, access, *store), access.where.location());
+      }
+  at->second.set_last_use(access);
+  return at->second;
+}
+
+void Checker::change(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int64_t index,
+                     bool sets, std::int32_t value, const char* what, const Place& where) {
+  const Lock lock(mutex_);
+  WindowAccess access =
+      make_access(thread, sets ? WindowAccess::Kind::Write : WindowAccess::Kind::Add, what, where);
+  access.begin = index * static_cast<std::int64_t>(sizeof(std::int32_t));
+  access.end = access.begin + static_cast<std::int64_t>(sizeof(std::int32_t));
+  SignalCell& signal = cell_of(access, part, cell, index);
+  const auto now = std::atomic_ref<std::int32_t>(*cell).load(std::memory_order_relaxed);
+  const auto next =
+      sets ? value
+           : static_cast<std::int32_t>(static_cast<std::uint32_t>(now) + static_cast<std::uint32_t>(value));
+  const auto fault = signal.change(access, next, thread.clock, part.rank);
+  thread.clock.tick(thread.lane);
+  if (fault) throw CommError(report::fault(part, index, *fault), fault->later.where.location());
+  if (sets)
+    WaitMonitor::set(part, cell, value);
+  else
+    WaitMonitor::add(part, cell, value);
+}
+
+namespace {
+
+void place(WindowAccess& access, const CellWait& wait) {
+  access.begin = wait.index * static_cast<std::int64_t>(sizeof(std::int32_t));
+  access.end = access.begin + static_cast<std::int64_t>(sizeof(std::int32_t));
+}
+
+}  // namespace
+
+void Checker::will_wait(CheckedThread& thread, const CellWait& wait) {
+  const Lock lock(mutex_);
+  WindowAccess access = make_access(thread, WindowAccess::Kind::Read, wait.what, wait.where);
+  place(access, wait);
+  (void)cell_of(access, *wait.part, wait.cell, wait.index);
+}
+
+void Checker::waited(CheckedThread& thread, const CellWait& wait) {
+  const Lock lock(mutex_);
+  WindowAccess access = make_access(thread, WindowAccess::Kind::Read, wait.what, wait.where);
+  place(access, wait);
+  const auto fault = cells_[wait.cell].waited(access, wait, thread.clock);
+  thread.clock.tick(thread.lane);
+  if (fault) throw CommError(report::fault(*wait.part, wait.index, *fault), fault->later.where.location());
+}
+
+void Checker::publish(CheckedThread& thread, int peer) {
+  const Lock lock(mutex_);
+  const std::uint32_t now = thread.clock.at(thread.lane);
+  std::erase_if(thread.unpublished, [&](const CheckedThread::Unpublished& unpublished) {
+    if (peer >= 0 && unpublished.peer != peer) return false;
+    *unpublished.time = now;
+    return true;
+  });
+  std::erase_if(unsignalled_, [&](const Unsignalled& write) {
+    return write.access.rank == thread.rank && (peer < 0 || write.part->rank == peer) &&
+           write.access.before(thread.clock);
+  });
+}
+
+void Checker::note_collective(const WindowPart& part, std::string text) {
+  const Lock lock(mutex_);
+  auto& calls = collectives_[part.memory];
+  calls.resize(static_cast<std::size_t>(part.memory->size()));
+  calls[static_cast<std::size_t>(part.member)].push_back(std::move(text));
+}
+
+std::string Checker::collectives(const WindowMemory& window) {
+  const Lock lock(mutex_);
+  const auto at = collectives_.find(&window);
+  return at == collectives_.end() ? std::string() : report::collectives(window, at->second);
+}
+
+void Checker::finish() {
+  const Lock lock(mutex_);
+  if (unsignalled_.empty()) return;
+  const Unsignalled& write = unsignalled_.front();
+  throw CommError(report::unsignalled(*write.part, write.access), write.access.where.location());
+}
+
+}  // namespace pl::detail

@@ -1,0 +1,104 @@
+// runtime/windows/checker.hpp -- finds what is wrong with the order of a program's ranks (RunConfig.check).
+//
+// It follows every access to a window and every signal of a run, and decides by happens-before, not by what happened to
+// come first: program order, the order of a rank's tasks and dispatches, a signal and the wait that saw it, and the
+// library's own signals in collectives. A mistake is a CommError at the line of the operation that completes it, with the
+// other one named. All calls are serialised by one lock.
+#pragma once
+
+#include "runtime/thread_annotations.hpp"
+#include "runtime/windows/shadow.hpp"
+#include "runtime/windows/signal_cell.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace pl::detail {
+
+/// One block of a task, or a device's orchestration, as the checker knows it. Of its own thread alone.
+struct CheckedThread {
+  int rank = 0;
+  int lane = 0;
+  VectorClock clock;
+  struct Unpublished {
+    int peer;
+    PublishTime time;
+  };
+  std::vector<Unpublished> unpublished;  ///< of remote writes since the last notify, fence or collective
+};
+
+/// Elements of memory: `data` is the first.
+struct Elements {
+  const char* data;
+  std::span<const std::int64_t> strides, shape;
+  std::int64_t bytes;  ///< of one
+};
+
+class Checker {
+ public:
+  explicit Checker(int ranks);
+  void add(const WindowMemory& window);
+
+  /// Of a rank's device: its orchestrations, one after another.
+  [[nodiscard]] CheckedThread device(int rank);
+  /// Begins a block that comes after all that `after` knows.
+  [[nodiscard]] CheckedThread begin(int rank, VectorClock after);
+  /// Its writes are published; its lane is free for work that comes after it.
+  void end(CheckedThread& thread);
+
+  /// Elements that are read or written; nothing where they lie in no window.
+  void access(CheckedThread& thread, WindowAccess::Kind kind, const char* what, const Place& where,
+              const Elements& elements);
+  /// A change of a cell: adds to it, or sets it, and wakes who waits. `index` as in CellWait.
+  void change(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int64_t index,
+              bool sets, std::int32_t value, const char* what, const Place& where);
+  /// Before and after a wait.
+  void will_wait(CheckedThread& thread, const CellWait& wait);
+  void waited(CheckedThread& thread, const CellWait& wait);
+  /// The remote writes of the thread so far are ordered before what comes; `peer`: those to this rank; -1: all.
+  void publish(CheckedThread& thread, int peer);
+
+  void note_collective(const WindowPart& part, std::string text);
+  /// The collectives of every rank that shares the window, with the first difference marked; nothing: none.
+  [[nodiscard]] std::string collectives(const WindowMemory& window);
+
+  /// At the end of a run that has not failed: throws where a remote write was never followed by a signal.
+  void finish();
+
+ private:
+  struct Part {
+    const WindowPart* part;
+    Shadow shadow;
+  };
+  struct Lane {
+    int rank;
+    std::uint32_t last;
+    bool free;
+  };
+  struct Unsignalled {
+    const WindowPart* part;
+    WindowAccess access;
+  };
+  [[nodiscard]] Part* part_of(const char* address) TRILITH_REQUIRES(mutex_);
+  [[nodiscard]] static WindowAccess make_access(const CheckedThread& thread, WindowAccess::Kind kind,
+                                                const char* what, const Place& where);
+  void access_run(const WindowAccess& access, const CheckedThread& thread, Part& part, std::int64_t begin,
+                  std::int64_t end) TRILITH_REQUIRES(mutex_);
+  SignalCell& cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,
+                      std::int64_t index) TRILITH_REQUIRES(mutex_);
+  [[nodiscard]] PublishTime publish_time(CheckedThread& thread, const Part& part, const WindowAccess& access)
+      TRILITH_REQUIRES(mutex_);
+
+  Mutex mutex_;
+  const int ranks_;
+  std::map<const char*, Part> parts_ TRILITH_GUARDED_BY(mutex_);  ///< by their first byte
+  std::map<const std::int32_t*, SignalCell> cells_ TRILITH_GUARDED_BY(mutex_);
+  std::vector<Lane> lanes_ TRILITH_GUARDED_BY(mutex_);
+  std::vector<Unsignalled> unsignalled_ TRILITH_GUARDED_BY(mutex_);
+  std::map<const WindowMemory*, std::vector<std::vector<std::string>>> collectives_
+      TRILITH_GUARDED_BY(mutex_);
+};
+
+}  // namespace pl::detail

@@ -1,0 +1,84 @@
+#include "runtime/windows/task_watch.hpp"
+
+#include "pl/tensor.hpp"
+#include "runtime/thread_state.hpp"
+
+#include <array>
+
+namespace pl::detail {
+
+void RankWatch::submitted(TaskNumber task, std::span<const TaskNumber> after) {
+  if (device_.checker() == nullptr) return;
+  CheckedThread& device = device_.thread();
+  const Lock lock(mutex_);
+  tasks_[task] = {device.clock, {}, {after.begin(), after.end()}, false};
+  device.clock.tick(device.lane);
+}
+
+std::shared_ptr<TaskWatch> RankWatch::begin(TaskNumber task, std::int64_t block) {
+  Checker* const checker = device_.checker();
+  CheckedThread thread;
+  if (checker != nullptr) {
+    VectorClock clock;
+    {
+      const Lock lock(mutex_);
+      const Task& known = tasks_[task];
+      clock = known.start;
+      for (const TaskNumber before : known.after) join_end(before, clock);
+    }
+    thread = checker->begin(rank_, std::move(clock));
+  }
+  auto watch = std::make_shared<TaskWatch>(checker, std::move(thread), Schedule(seed_, rank_, task, block));
+  watch->schedule().pause();
+  return watch;
+}
+
+void RankWatch::end(TaskNumber task, TaskWatch& watch) {
+  watch.schedule().deliver(-1);
+  if (watch.checker() == nullptr) return;
+  watch.checker()->end(watch.thread());
+  const Lock lock(mutex_);
+  tasks_[task].end.join(watch.thread().clock);
+  tasks_[task].ran = true;
+  all_ends_.join(watch.thread().clock);
+}
+
+void RankWatch::join_end(TaskNumber task, VectorClock& clock) {
+  const Task& known = tasks_[task];
+  clock.join(known.end);
+  if (known.ran) return;
+  // It has no blocks, and comes after others all the same.
+  for (const TaskNumber before : known.after) join_end(before, clock);
+}
+
+void RankWatch::waited(TaskNumber task) {
+  if (device_.checker() == nullptr) return;
+  const Lock lock(mutex_);
+  join_end(task, device_.thread().clock);
+}
+
+void RankWatch::waited_for_all() {
+  if (device_.checker() == nullptr) return;
+  const Lock lock(mutex_);
+  device_.thread().clock.join(all_ends_);
+}
+
+void note_access(WindowAccess::Kind kind, const char* what, const ViewRef& view,
+                 std::span<const std::int64_t> offsets, std::span<const std::int64_t> shape,
+                 const std::source_location& where) {
+  TaskWatch* const watch = thread_state().watch;
+  if (watch == nullptr || watch->checker() == nullptr) return;
+  const auto rank = static_cast<std::size_t>(view.rank);
+  const auto element = static_cast<std::int64_t>(trilith::codegen::size_of(view.dtype));
+  const char* data = static_cast<const char*>(view.data);
+  for (std::size_t axis = 0; axis < offsets.size() && axis < rank; ++axis)
+    data += offsets[axis] * view.strides[axis] * element;
+  // A tile of lower rank stands at the end of the axes.
+  std::array<std::int64_t, max_rank> extents{};
+  for (std::size_t axis = 0; axis < rank; ++axis)
+    extents[axis] = axis + shape.size() < rank ? 1 : shape[axis + shape.size() - rank];
+  watch->checker()->access(watch->thread(), kind, what, Place(where),
+                           {data, {view.strides, rank}, {extents.data(), rank}, element});
+}
+
+}  // namespace pl::detail
