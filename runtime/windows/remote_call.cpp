@@ -128,7 +128,7 @@ void transfer_to_peer(const WindowPart& peer, const Side& to, const Side& from,
   auto write = std::make_shared<Write>(Write{call,
                                              {shape.begin(), shape.end()},
                                              {to.strides.begin(), to.strides.end()},
-                                             dense_strides_of(shape),
+                                             dense_strides(shape, std::source_location{}),
                                              {}});
   std::int64_t elements = 1;
   for (const std::int64_t extent : shape) elements *= extent;
