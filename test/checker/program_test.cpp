@@ -37,9 +37,8 @@ auto out_of_range = pl::jit.incore([](Data, Cells signal, pl::Scalar<int> offset
   pld::notify(signal, {.peer = 0, .offsets = {offset}});
 });
 
-auto use = pl::jit.incore([](Data data, Cells, pl::Scalar<int>) {
-  data = pl::store(pl::zeros<std::int32_t>({64}), {0}, data);
-});
+auto use = pl::jit.incore(
+    [](Data data, Cells, pl::Scalar<int>) { data = pl::store(pl::zeros<std::int32_t>({64}), {0}, data); });
 
 }  // namespace
 
@@ -82,15 +81,17 @@ TEST_CASE("a cell out of range is an error at its line") {
 
 TEST_CASE("a window that is kept beyond its run is told from a new one, by a dispatch and by a kernel call") {
   std::optional<Data> kept;
+  auto idle = pl::jit([](auto) {});
+  auto keep = pl::jit.host([&](pl::Out<pl::Tensor<std::int32_t, windows::NR>>) {
+    kept.emplace(pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({64}), {64}));
+    for (auto r : pl::range(pld::world_size())) idle(r, pld::device = r);
+  });
   auto device = pl::jit([&](auto data, auto signal, auto n) { use(data, signal, n); });
   auto late = pl::jit([&](auto signal, auto n) { use(*kept, signal, n); });
   for (const bool check : {false, true})
     for (const bool by_dispatch : {true, false}) {
-      kept.reset();
       auto host = pl::jit.host([&](pl::Out<pl::Tensor<std::int32_t, windows::NR>>) {
-        auto data = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({64}), {64});
         auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({16}), {16});
-        if (!kept) kept.emplace(data);
         for (auto r : pl::range(pld::world_size()))
           if (by_dispatch)
             device(*kept, signal, 0, pld::device = r);
@@ -100,6 +101,7 @@ TEST_CASE("a window that is kept beyond its run is told from a new one, by a dis
       pl::RunConfig config = windows::checked(2);
       config.check = check;
       pl::Array<std::int32_t> y({2});
+      keep(y, config);
       const std::string message = windows::message_of([&] { host(y, config); });
       CAPTURE(message);
       CHECK(contains(message, "kept too long: window 0 (256 bytes a rank, allocated at "));
