@@ -104,10 +104,7 @@ void ProgramRun::run_callback(const HostCallback& callback, const WorkerState* w
 void ProgramRun::wait_for_ranks() {
   // Until they have finished nothing is dispatched: a wait among them that nothing ends is a deadlock already.
   all_dispatched_.store(true, std::memory_order_release);
-  {
-    const Lock lock(mutex_);
-    while (pending_ != 0) done_.wait(mutex_);
-  }
+  runner_->wait();
   all_dispatched_.store(false, std::memory_order_release);
   throw_if_stopped();
 }

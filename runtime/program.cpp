@@ -192,9 +192,10 @@ ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times
       config_(std::move(config)),
       kept_(kept),
       times_(times),
+      runner_(make_rank_runner(*this)),
       ranks_(static_cast<std::size_t>(world_size())),
       monitor_(std::make_shared<WaitMonitor>(*this)),
-      windows_(world_size(), program.domains, monitor_, kept) {
+      windows_(world_size(), program.domains, monitor_, kept, runner_.get()) {
   if (config_.check) checker_ = std::make_unique<Checker>(world_size());
   if (!config_.check && config_.schedule_seed == 0) return;
   for (int rank = 0; rank < world_size(); ++rank)
@@ -218,39 +219,34 @@ void ProgramRun::enqueue(int rank, bool collective, std::function<void()> work) 
     ++state.jobs;
     ++state.changes;
   }
-  {
-    const Lock lock(mutex_);
-    ++pending_;
-  }
-  const int id = program_.config.distributed.device_ids[static_cast<std::size_t>(rank)];
-  program_.context->devices().device(id).enqueue(
-      [self = shared_from_this(), rank, collective, queued = Clock::now(), work = std::move(work)] {
-        self->execute(rank, collective, queued, work);
-      });
+  runner_->enqueue(rank, [this, rank, collective, queued = Clock::now(), work = std::move(work)] {
+    execute(rank, collective, queued, work);
+  });
+}
+
+Device& ProgramRun::device(int rank) {
+  return program_.context->devices().device(
+      program_.config.distributed.device_ids[static_cast<std::size_t>(rank)]);
 }
 
 void ProgramRun::execute(int rank, bool collective, Clock::time_point queued,
                          const std::function<void()>& work) {
-  if (!stopped_.load(std::memory_order_relaxed)) {
+  if (!stopped()) {
     try {
       if (collective)
         run_collective(rank, work);
       else
-        run_entry_body({program_.context.get(), &config_, rank, this, &stopped_, times_, queued}, work);
+        run_entry_body({program_.context.get(), &config_, rank, this, &runner_->stop_flag(), times_, queued},
+                       work);
     } catch (const Stopped&) {
     } catch (...) {
       fail(with_note(std::current_exception(), "; on rank " + std::to_string(rank)));
     }
   }
-  {
-    const Lock lock(ranks_mutex_);
-    RankState& state = ranks_[static_cast<std::size_t>(rank)];
-    --state.jobs;
-    ++state.changes;
-  }
-  const Lock lock(mutex_);
-  // Under the lock: the host may leave, and the program go, as soon as it sees none pending.
-  if (--pending_ == 0) done_.notify_all();
+  const Lock lock(ranks_mutex_);
+  RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  --state.jobs;
+  ++state.changes;
 }
 
 void ProgramRun::run_collective(int rank, const std::function<void()>& work) {
@@ -306,9 +302,10 @@ void ProgramRun::fail(std::exception_ptr failure) {
   {
     const Lock lock(mutex_);
     if (!failure_) failure_ = std::move(failure);
-    stopped_.store(true, std::memory_order_relaxed);
+    runner_->stop_flag().store(true, std::memory_order_relaxed);
   }
   monitor_->wake_all();
+  runner_->stop();
 }
 
 void ProgramRun::finish() {
@@ -316,12 +313,8 @@ void ProgramRun::finish() {
   wait_for_callbacks();
   // Here and not with the run, whose last owner may be one of these threads.
   sub_workers_.reset();
-  std::exception_ptr failure;
-  {
-    const Lock lock(mutex_);
-    while (pending_ != 0) done_.wait(mutex_);
-    failure = failure_;
-  }
+  runner_->wait();
+  const std::exception_ptr failure = this->failure();
   struct Release {
     Windows& windows;
     ~Release() { windows.release(); }

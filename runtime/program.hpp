@@ -4,6 +4,7 @@
 #include "pl/detail/program.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/kept_for_runs.hpp"
+#include "runtime/rank_runner.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/run_times.hpp"
 #include "runtime/task_graph.hpp"
@@ -52,6 +53,17 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   [[nodiscard]] int world_size() const {
     return static_cast<int>(program_.config.distributed.device_ids.size());
   }
+  /// Of this run.
+  [[nodiscard]] const RunConfig& config() const { return config_; }
+  /// The thread of a rank's device.
+  [[nodiscard]] Device& device(int rank);
+  [[nodiscard]] RankRunner& runner() { return *runner_; }
+  [[nodiscard]] WaitMonitor& monitor() { return *monitor_; }
+  /// The first one; null: none so far.
+  [[nodiscard]] std::exception_ptr failure() {
+    const Lock lock(mutex_);
+    return failure_;
+  }
   /// Hands work to the device of a rank.
   void enqueue(int rank, std::function<void()> work);
   /// The same for a rank's part of a collective that the host has called.
@@ -71,12 +83,12 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   /// task.
   void fail(std::exception_ptr failure) override;
   void throw_if_stopped() const {
-    if (stopped_.load(std::memory_order_relaxed)) throw Stopped{};
+    if (stopped()) throw Stopped{};
   }
   /// Waits for all ranks; throws the first failure.
   void finish();
 
-  [[nodiscard]] bool stopped() const override { return stopped_.load(std::memory_order_relaxed); }
+  [[nodiscard]] bool stopped() const override { return runner_->stop_flag().load(std::memory_order_relaxed); }
   [[nodiscard]] std::optional<std::uint64_t> idle(int rank, std::size_t waits) override;
   [[nodiscard]] bool finished(int rank) override;
   [[nodiscard]] std::string collectives(const WindowMemory& window) override;
@@ -102,10 +114,9 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   const RunConfig config_;
   KeptForRuns* const kept_;
   RunTimes* const times_;
-  std::atomic<bool> stopped_{false};
+  const std::unique_ptr<RankRunner> runner_;
   Mutex mutex_;
   std::condition_variable_any done_;
-  int pending_ TRILITH_GUARDED_BY(mutex_) = 0;
   int callbacks_ TRILITH_GUARDED_BY(mutex_) = 0;  ///< that are queued or run on sub-workers
   std::exception_ptr failure_ TRILITH_GUARDED_BY(mutex_);
   std::atomic<bool> all_dispatched_{false};  ///< the host orchestrator has returned

@@ -3,6 +3,7 @@
 #include "pl/detail/location.hpp"
 #include "runtime/kept_for_runs.hpp"
 #include "runtime/program.hpp"
+#include "runtime/rank_runner.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/thread_state.hpp"
 
@@ -13,6 +14,7 @@
 #include <cstring>
 #include <deque>
 #include <limits>
+#include <new>
 #include <numeric>
 
 namespace pl::detail {
@@ -28,10 +30,43 @@ std::int64_t round_up(std::int64_t bytes) { return (bytes + line - 1) / line * l
               where);
 }
 
+/// Parts and states in one shared mapping, without physical pages until they are touched.
+class SharedMapping final : public WindowBacking {
+ public:
+  SharedMapping(void* memory, std::size_t bytes, std::size_t part_bytes, std::size_t ranks)
+      : memory_(static_cast<char*>(memory)), bytes_(bytes), part_bytes_(part_bytes) {
+    states_ = memory_ + part_bytes * ranks;
+    for (std::size_t i = 0; i < ranks; ++i) new (states_ + i * state_bytes) WindowPart::State;
+  }
+  ~SharedMapping() override { munmap(memory_, bytes_); }
+  SharedMapping(const SharedMapping&) = delete;
+  SharedMapping& operator=(const SharedMapping&) = delete;
+  char* part(std::size_t member) override { return memory_ + member * part_bytes_; }
+  WindowPart::State* state(std::size_t member) override {
+    return std::launder(reinterpret_cast<WindowPart::State*>(states_ + member * state_bytes));
+  }
+  static constexpr std::size_t state_bytes = (sizeof(WindowPart::State) + line - 1) / line * line;
+
+ private:
+  char* memory_;
+  std::size_t bytes_;
+  std::size_t part_bytes_;
+  char* states_;
+};
+
 }  // namespace
 
+std::unique_ptr<WindowBacking> map_window(std::size_t part_bytes, std::size_t ranks) {
+  const std::size_t bytes = (part_bytes + SharedMapping::state_bytes) * ranks;
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  return std::make_unique<SharedMapping>(memory, bytes, part_bytes, ranks);
+}
+
 WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t elements_, std::vector<int> ranks,
-                           std::shared_ptr<WaitMonitor> monitor, const std::source_location& where)
+                           std::shared_ptr<WaitMonitor> monitor, RankRunner* runner,
+                           const std::source_location& where)
     : bytes(bytes_),
       elements(elements_),
       number_(number),
@@ -44,27 +79,21 @@ WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t element
     errno = ENOMEM;
     throw_no_memory(bytes, ranks.size(), where_);
   }
-  mapping_bytes_ = static_cast<std::size_t>(total);
-  mapping_ = mmap(nullptr, mapping_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE,
-                  -1, 0);
-  if (mapping_ == MAP_FAILED) throw_no_memory(bytes, ranks.size(), where_);
-  states_ = std::make_unique<WindowPart::State[]>(ranks.size());
+  const auto part_bytes = static_cast<std::size_t>(round_up(part));
+  backing_ = runner != nullptr ? runner->back_window(part_bytes, ranks.size())
+                               : map_window(part_bytes, ranks.size());
+  if (backing_ == nullptr) throw_no_memory(bytes, ranks.size(), where_);
   for (std::size_t i = 0; i < ranks.size(); ++i) {
-    char* base = static_cast<char*>(mapping_) + static_cast<std::int64_t>(i) * round_up(part);
+    char* base = backing_->part(i);
     parts_.push_back({this, static_cast<int>(i), ranks[i], base,
-                      reinterpret_cast<std::int32_t*>(base + round_up(bytes)), &states_[i]});
+                      reinterpret_cast<std::int32_t*>(base + round_up(bytes)), backing_->state(i)});
   }
   host_ = {this, -1, -1, parts_.front().base, nullptr, nullptr};
 }
 
 WindowMemory::~WindowMemory() { release(); }
 
-void WindowMemory::release() {
-  if (mapping_ == nullptr) return;
-  munmap(mapping_, mapping_bytes_);
-  mapping_ = nullptr;
-  states_.reset();
-}
+void WindowMemory::release() { backing_.reset(); }
 
 void WindowMemory::throw_released(const char* what, const Location& where) const {
   throw CommError(
@@ -145,7 +174,7 @@ std::shared_ptr<WindowMemory> Windows::make(std::int64_t bytes, std::int64_t ele
     std::iota(ranks.begin(), ranks.end(), 0);
   }
   windows_.push_back(std::make_shared<WindowMemory>(static_cast<int>(number), bytes, elements,
-                                                    std::move(ranks), monitor_, where));
+                                                    std::move(ranks), monitor_, runner_, where));
   used_.emplace_back();
   if (persistent) kept_->windows.push_back(windows_.back());
   return windows_.back();

@@ -16,6 +16,7 @@
 
 namespace pl::detail {
 
+class RankRunner;
 class WaitMonitor;
 struct KeptForRuns;
 
@@ -74,11 +75,23 @@ struct WindowPart {
   State* state;
 };
 
+/// The bytes behind the parts of a window, and what belongs to each part. Its destructor gives them back.
+class WindowBacking {
+ public:
+  virtual ~WindowBacking() = default;
+  /// Zero at first, aligned to a cache line: the user's bytes, then Trilith's own cells.
+  [[nodiscard]] virtual char* part(std::size_t member) = 0;
+  [[nodiscard]] virtual WindowPart::State* state(std::size_t member) = 0;
+};
+
+/// One mapping that children of fork() share. Null, with errno: there is no memory.
+[[nodiscard]] std::unique_ptr<WindowBacking> map_window(std::size_t part_bytes, std::size_t ranks);
+
 class WindowMemory {
  public:
-  /// `ranks`: those that share it, in the order of their numbers.
+  /// `ranks`: those that share it, in the order of their numbers. `runner`: who gives the memory; null: map_window.
   WindowMemory(int number, std::int64_t bytes, std::int64_t elements, std::vector<int> ranks,
-               std::shared_ptr<WaitMonitor> monitor, const std::source_location& where);
+               std::shared_ptr<WaitMonitor> monitor, RankRunner* runner, const std::source_location& where);
   ~WindowMemory();
   WindowMemory(const WindowMemory&) = delete;
   WindowMemory& operator=(const WindowMemory&) = delete;
@@ -92,6 +105,8 @@ class WindowMemory {
   [[nodiscard]] const WindowPart* part_of_rank(int rank) const;
   [[nodiscard]] const WindowPart& host() const { return host_; }
   [[nodiscard]] WaitMonitor& monitor() const { return *monitor_; }
+  /// For who made it.
+  [[nodiscard]] WindowBacking& backing() const { return *backing_; }
   /// For the next run of a window that a worker keeps. `zero`: all that the user sees.
   void renew(std::shared_ptr<WaitMonitor> monitor, bool zero);
   /// "window 0 (32 bytes a rank, allocated at file:line)".
@@ -100,7 +115,7 @@ class WindowMemory {
   void release();
   /// Throws CommError after release().
   void require_alive(const char* what, const Location& where) const {
-    if (mapping_ == nullptr) throw_released(what, where);
+    if (backing_ == nullptr) throw_released(what, where);
   }
 
   const std::int64_t bytes;     ///< of each part
@@ -111,9 +126,7 @@ class WindowMemory {
   const int number_;
   const Location where_;
   std::shared_ptr<WaitMonitor> monitor_;
-  void* mapping_ = nullptr;
-  std::size_t mapping_bytes_ = 0;
-  std::unique_ptr<WindowPart::State[]> states_;
+  std::unique_ptr<WindowBacking> backing_;
   std::vector<WindowPart> parts_;
   WindowPart host_{};
 };
@@ -127,8 +140,12 @@ class Windows {
   /// `domains`: for each buffer in the order of allocation the ranks that share it; missing: all.
   /// `kept`: where a worker keeps them from run to run, or null.
   Windows(int world_size, std::vector<std::vector<int>> domains, std::shared_ptr<WaitMonitor> monitor,
-          KeptForRuns* kept = nullptr)
-      : world_size_(world_size), domains_(std::move(domains)), monitor_(std::move(monitor)), kept_(kept) {}
+          KeptForRuns* kept = nullptr, RankRunner* runner = nullptr)
+      : world_size_(world_size),
+        domains_(std::move(domains)),
+        monitor_(std::move(monitor)),
+        kept_(kept),
+        runner_(runner) {}
   ~Windows() { release(); }
   Windows(const Windows&) = delete;
   Windows& operator=(const Windows&) = delete;
@@ -146,6 +163,7 @@ class Windows {
   const std::vector<std::vector<int>> domains_;
   const std::shared_ptr<WaitMonitor> monitor_;
   KeptForRuns* const kept_;
+  RankRunner* const runner_;
   std::vector<std::shared_ptr<WindowMemory>> windows_;
   std::vector<std::vector<int>> used_;
 };

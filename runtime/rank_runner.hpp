@@ -1,0 +1,51 @@
+// runtime/rank_runner.hpp -- who runs the jobs of a program's ranks: RunConfig.distributed.transport.
+//
+// A run of a program makes one. The host's thread hands it jobs (dispatches, and ranks' parts of collectives that the
+// host calls), waits for them at host callbacks and at the end, and asks it for the memory behind windows. A job
+// reports its failure to the run by itself and does not throw.
+#pragma once
+
+#include "runtime/windows/window_memory.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace pl::detail {
+
+class ProgramRun;
+
+class RankRunner {
+ public:
+  using Job = std::function<void()>;
+  RankRunner() = default;
+  virtual ~RankRunner() = default;
+  RankRunner(const RankRunner&) = delete;
+  RankRunner& operator=(const RankRunner&) = delete;
+
+  /// A job behind the rank's earlier ones. It begins at any time from now on, or when wait() is called. The host's
+  /// thread alone.
+  virtual void enqueue(int rank, Job job) = 0;
+  /// Returns when everything that was enqueued has ended, in whatever process. The host's thread alone; does not throw:
+  /// failures of ranks elsewhere go to ProgramRun::fail.
+  virtual void wait() = 0;
+  /// The run has failed and stop_flag() is set: wakes ranks that this process cannot reach by its own signal cells. Any
+  /// thread, more than once.
+  virtual void stop() {}
+  /// What every rank looks at between its tasks; set by ProgramRun::fail.
+  [[nodiscard]] virtual std::atomic<bool>& stop_flag() { return stopped_; }
+  /// Memory for a window that `ranks` ranks share, each with `part_bytes` bytes, all zero.
+  [[nodiscard]] virtual std::unique_ptr<WindowBacking> back_window(std::size_t part_bytes,
+                                                                   std::size_t ranks) {
+    return map_window(part_bytes, ranks);
+  }
+
+ private:
+  std::atomic<bool> stopped_{false};
+};
+
+/// The runner of the run's transport.
+[[nodiscard]] std::unique_ptr<RankRunner> make_rank_runner(ProgramRun& run);
+
+}  // namespace pl::detail
