@@ -1,6 +1,7 @@
 #include "runtime/windows/check_report.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 namespace pl::detail::report {
 namespace {
@@ -49,6 +50,18 @@ std::string misuse(const WindowPart& part, const WindowAccess& signal, const Win
          "\n  Write signals by pld::notify alone, and keep data in other cells or another window: a store "
          "wakes "
          "nobody and orders nothing";
+}
+
+std::string by_hand(const WindowPart& part, const WindowAccess& collective, const WindowAccess& use) {
+  const std::string_view what = use.what;
+  const char* verb = what == "pld::wait"                   ? "waited for"
+                     : use.kind == WindowAccess::Kind::Add ? "added to"
+                                                           : "Set";
+  return "misuse of a signal cell: cell " + std::to_string(collective.begin / 4) + " of " + title_of(part) +
+         " is used by a collective and " + verb + " by hand:" + signal_line(use) + signal_line(collective) +
+         "\n  The cells of .signal are the collective's own, which counts in them and clears them: use "
+         "others "
+         "for pld::notify and pld::wait";
 }
 
 std::string fault(const WindowPart& part, std::int64_t cell, const SignalCell::Fault& fault) {

@@ -14,6 +14,9 @@ namespace pl::detail::report {
 /// A cell that is used as signal and written as data; one of the two accesses is the signal.
 [[nodiscard]] std::string misuse(const WindowPart& part, const WindowAccess& signal,
                                  const WindowAccess& store);
+/// A cell that is the .signal of a collective, and what uses it by hand.
+[[nodiscard]] std::string by_hand(const WindowPart& part, const WindowAccess& collective,
+                                  const WindowAccess& use);
 [[nodiscard]] std::string fault(const WindowPart& part, std::int64_t cell, const SignalCell::Fault& fault);
 [[nodiscard]] std::string unsignalled(const WindowPart& part, const WindowAccess& write);
 /// `calls`: of each member of the window in their order.

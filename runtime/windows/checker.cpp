@@ -143,6 +143,8 @@ void Checker::access_run(const WindowAccess& access, const CheckedThread& thread
 SignalCell& Checker::cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,
                              std::int64_t index) {
   const auto [at, is_new] = cells_.try_emplace(cell);
+  if (const WindowAccess* const collective = at->second.collective())
+    throw CommError(report::by_hand(part, *collective, access), access.where.location());
   if (is_new && index >= 0)
     if (const Part* owner = part_of(reinterpret_cast<const char*>(cell)))
       if (const auto store = owner->shadow.last_write(access.begin, access.end)) {
@@ -172,6 +174,26 @@ void Checker::change(CheckedThread& thread, const WindowPart& part, std::int32_t
     WaitMonitor::set(part, cell, value);
   else
     WaitMonitor::add(part, cell, value);
+}
+
+void Checker::lend_to_collective(CheckedThread& thread, const WindowPart& part, std::int32_t* cell,
+                                 std::int64_t index, std::int64_t count, const char* what,
+                                 const Place& where) {
+  const Lock lock(mutex_);
+  WindowAccess access = make_access(thread, WindowAccess::Kind::Add, what, where);
+  for (std::int64_t i = 0; i < count; ++i) {
+    access.begin = (index + i) * static_cast<std::int64_t>(sizeof(std::int32_t));
+    access.end = access.begin + static_cast<std::int64_t>(sizeof(std::int32_t));
+    const auto known = cells_.find(cell + i);
+    if (known == cells_.end()) {
+      cell_of(access, part, cell + i, index + i).set_collective(access);
+      continue;
+    }
+    if (known->second.collective() == nullptr)
+      throw CommError(report::by_hand(part, access, known->second.last_use()), where.location());
+    known->second.set_last_use(access);
+    known->second.set_collective(access);
+  }
 }
 
 namespace {

@@ -54,6 +54,9 @@ class Checker {
   /// A change of a cell: adds to it, or sets it, and wakes who waits. `index` as in CellWait.
   void change(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int64_t index,
               bool sets, std::int32_t value, const char* what, const Place& where);
+  /// `count` cells of a rank's own, from the first on, are the .signal of a collective that it enters.
+  void lend_to_collective(CheckedThread& thread, const WindowPart& part, std::int32_t* cell,
+                          std::int64_t index, std::int64_t count, const char* what, const Place& where);
   /// Before and after a wait.
   void will_wait(CheckedThread& thread, const CellWait& wait);
   void waited(CheckedThread& thread, const CellWait& wait);

@@ -34,6 +34,9 @@ class SignalCell {
   /// The last notify or wait.
   [[nodiscard]] const WindowAccess& last_use() const { return last_use_; }
   void set_last_use(const WindowAccess& access) { last_use_ = access; }
+  /// The collective that has the cell as its .signal; null: none.
+  [[nodiscard]] const WindowAccess* collective() const { return collective_ ? &*collective_ : nullptr; }
+  void set_collective(const WindowAccess& access) { collective_ = access; }
 
  private:
   struct Change {
@@ -51,6 +54,7 @@ class SignalCell {
   [[nodiscard]] const Change* satisfying(const CellWait& wait) const;
 
   WindowAccess last_use_;
+  std::optional<WindowAccess> collective_;
   std::deque<Change> changes_;  ///< the last ones
   std::uint64_t next_number_ = 1;
   std::vector<WindowAccess> writers_;  ///< the last of each lane since the last Set, that one included

@@ -1,5 +1,7 @@
 #include "runtime/windows/signal_cells.hpp"
 
+#include "runtime/thread_state.hpp"
+#include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 
 #include <atomic>
@@ -47,6 +49,10 @@ std::int32_t* cells_at(const ViewRef& cells, int member) {
 SignalCells::SignalCells(const RemoteCall& call, const ViewRef& cells) : call_(call), cells_(cells) {
   const int ranks = call.window->window->memory->size();
   require_cells(call, cells, ranks, "signal");
+  if (TaskWatch* const watch = thread_state().watch; watch != nullptr && watch->checker() != nullptr)
+    watch->checker()->lend_to_collective(watch->thread(), *cells.window,
+                                         static_cast<std::int32_t*>(cells.data), index_of(cells), ranks,
+                                         name_of(call.operation), call.where);
   for (int member = 0; member < ranks; ++member) {
     // A peer that has come first has added its 1.
     const std::int32_t seen =

@@ -175,7 +175,7 @@ std::string WaitMonitor::report(const Snapshot& snapshot) {
     if (ranks_.finished(rank)) finished += (finished.empty() ? "" : ", ") + std::to_string(rank);
   if (!finished.empty()) text += "\n  finished: rank " + finished;
   for (const Sleeper* sleeper : sleepers)
-    if (sleeper->wait.index < 0) {
+    if (sleeper->wait.index < 0 || std::string_view(sleeper->wait.what) != "pld::wait") {
       text += ranks_.collectives(*sleeper->wait.part->memory);
       break;
     }
