@@ -3,7 +3,7 @@
 #include "codegen/json.hpp"
 #include "codegen/specialise.hpp"
 #include "pl/capture_record.hpp"
-#include "runtime/thread_annotations.hpp"
+#include "runtime/fork_safe.hpp"
 
 #include <map>
 
@@ -13,7 +13,7 @@ namespace {
 // Leaked, since kernels in static objects may be called while the process ends. Keyed by content: a library
 // that was unloaded and loaded again may put another record at an old address.
 struct Captured {
-  Mutex mutex;
+  ForkSafeMutex mutex;
   std::map<std::string, std::shared_ptr<const CapturedKernel>> by_hash TRILITH_GUARDED_BY(mutex);
 };
 Captured& captured() {

@@ -57,6 +57,20 @@ void validate_devices(const std::vector<int>& ids) {
   }
 }
 
+void validate_transport(const RunConfig& config) {
+  const std::string& transport = config.distributed.transport;
+  if (transport == "mpi")
+    refuse("distributed.transport", text_of(transport),
+           "\"threads\" or \"processes\"; \"mpi\" is not built yet");
+  if (transport != "threads" && transport != "processes")
+    refuse("distributed.transport", text_of(transport), "\"threads\" or \"processes\"");
+  if (config.check && transport != "threads")
+    throw ConfigError(
+        "RunConfig.check = true with RunConfig.distributed.transport = " + text_of(transport) +
+        ": the checker sees ranks of one process only; use the transport \"threads\", which runs the "
+        "same program");
+}
+
 }  // namespace
 
 void validate(const RunConfig& config) {
@@ -66,7 +80,7 @@ void validate(const RunConfig& config) {
   // More threads than any machine has cores for are a mistake in a number.
   if (config.distributed.num_sub_workers < 0 || config.distributed.num_sub_workers > 1024)
     refuse("distributed.num_sub_workers", text_of(config.distributed.num_sub_workers), "0 to 1024");
-  require_default("distributed.transport", config.distributed.transport, initial.distributed.transport);
+  validate_transport(config);
   require_default("distributed.results", config.distributed.results, initial.distributed.results);
   // More than any device has, and still few enough to keep a list of.
   if (config.cores < 1 || config.cores > 1024) refuse("cores", text_of(config.cores), "1 to 1024");

@@ -40,6 +40,15 @@ void record(ThreadState& thread, const Dispatch& dispatch, const std::function<v
   }
 }
 
+/// In a run whose ranks cannot compile: what the dispatch will call.
+void compile_first(ThreadState& thread, const Dispatch& dispatch, const std::function<void()>& body) {
+  Recorder recorder(thread.run->world_size());
+  const ThreadStateScope scope;
+  thread.run = nullptr;
+  thread.recorder = &recorder;
+  record(thread, dispatch, body);
+}
+
 }  // namespace
 
 bool dispatch(const Dispatch& dispatch, const std::function<void()>& body,
@@ -69,6 +78,7 @@ bool dispatch(const Dispatch& dispatch, const std::function<void()>& body,
     record(thread, dispatch, body);
   } else {
     require_rank(dispatch, thread.run->world_size());
+    if (thread.run->compiles_first()) compile_first(thread, dispatch, body);
     thread.run->enqueue(dispatch.device, later());
   }
   return false;

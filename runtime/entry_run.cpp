@@ -80,6 +80,7 @@ void run_entry_body(const EntryRun& entry, const std::function<void()>& body) {
   settings.state.context = entry.context;
   settings.state.rank = entry.rank;
   settings.observer = observer ? &*observer : nullptr;
+  if (entry.run != nullptr) settings.regions = entry.run->runner().regions();
   std::optional<RankWatch> watch;
   thread.watch = entry.run != nullptr ? entry.run->device_watch(entry.rank) : nullptr;
   if (thread.watch != nullptr) {

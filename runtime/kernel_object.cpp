@@ -12,12 +12,14 @@
 #include "runtime/mixed_parameters.hpp"
 #include "runtime/native_run.hpp"
 #include "runtime/program.hpp"
+#include "runtime/rank_channel.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/services.hpp"
 #include "runtime/specialisation_budget.hpp"
 #include "runtime/specialisation_table.hpp"
 #include "runtime/task_options.hpp"
 #include "runtime/windows/window_memory.hpp"
+#include "runtime/written_regions.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -201,8 +203,9 @@ class KernelDispatch {
     ContextState& context = current_context(thread);
     Measured measured[64];
     check(arguments, measured);
-    const Specialisation* specialisation =
-        is_checked(context, arguments) || natively(context) ? nullptr : find(thread, context, arguments, measured);
+    const Specialisation* specialisation = is_checked(context, arguments) || natively(context)
+                                               ? nullptr
+                                               : find(thread, context, arguments, measured);
     if (specialisation == nullptr && here) return must_run_here;
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     if (specialisation == nullptr) context.count_eager_call();
@@ -347,7 +350,8 @@ class KernelDispatch {
     Measured measured[64];
     check(arguments, measured);
     const Specialisation* specialisation = nullptr;
-    if (!is_checked(context, arguments) || natively(context)) specialisation = find(thread, context, arguments, measured);
+    if (!is_checked(context, arguments) || natively(context))
+      specialisation = find(thread, context, arguments, measured);
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
     const auto parameters = state_.parameters;
@@ -523,6 +527,7 @@ class KernelDispatch {
 
   const Specialisation* specialise(ContextState& context, const CallPlan& plan, const Argument* arguments,
                                    const Measured* measured, const Key& key, std::uint64_t hash) {
+    if (rank_channel() != nullptr) return do_without_code(context, plan, arguments, measured);
     const auto start = std::chrono::steady_clock::now();
     const codegen::Signature signature =
         make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
@@ -552,6 +557,25 @@ class KernelDispatch {
       if (made == nullptr || runs_in_place(*made, arguments, measured)) return made;
     }
     return compile(context, plan, signature, key, hash, start, Extents::ConstantBeyondBudget, {});
+  }
+
+  /// The process of a rank compiles nothing: what the host has not compiled before it forked runs natively.
+  const Specialisation* do_without_code(const ContextState& context, const CallPlan& plan,
+                                        const Argument* arguments, const Measured* measured) {
+    const std::string what = title() + " was not compiled for (" +
+                             describe(plan.kernel->ir, signature_of(plan, context, arguments, measured)) +
+                             ") when the processes of the ranks were started";
+    if (state_.external != nullptr)
+      throw Error(what +
+                      ", where nothing is compiled, and it is written by hand: call it where no pl::read or "
+                      "pl::wait comes before it, or use the transport \"threads\"",
+                  here());
+    if (!state_.told_constant.exchange(true))
+      log(LogLevel::Warning,
+          what +
+              ": it runs natively there, slowly; call it where no pl::read or pl::wait comes "
+              "before it, or use the transport \"threads\"");
+    return nullptr;
   }
 
   /// Once a kernel each.
@@ -729,6 +753,12 @@ void KernelObject::run(const KernelWork& work, std::int64_t block, std::int64_t 
     });
     throw;
   }
+}
+
+void KernelObject::note_regions(const KernelWork& work, WrittenRegions& regions) const {
+  std::size_t next = 0;
+  for (const ParameterInfo& parameter : state_->parameters)
+    if (parameter.tensor) regions.add(work.views[next++].view(), parameter.access != Access::In);
 }
 
 std::string KernelObject::lower(const Argument* arguments) { return emit("ir", arguments); }

@@ -21,6 +21,7 @@ class KernelWork final : public TaskWork {
   [[nodiscard]] std::string name() const override { return object.name(); }
   [[nodiscard]] std::string title() const override;
   [[nodiscard]] std::unique_ptr<TaskWork> moved(const PointerMap& to) const override;
+  void note_regions(WrittenRegions& regions) const override { object.note_regions(*this, regions); }
   void add_memory(std::vector<std::pair<const char*, const char*>>& ranges) const override;
 
   KernelObject& object;

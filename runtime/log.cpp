@@ -1,6 +1,7 @@
 #include "pl/log.hpp"
 
 #include "runtime/context_state.hpp"
+#include "runtime/rank_channel.hpp"
 
 #include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
@@ -56,6 +57,8 @@ namespace detail {
 
 void log(LogLevel level, std::string_view text) {
   if (level < log_level_in_force()) return;
+  if (RankChannel* const host = rank_channel())
+    return host->send(MessageHead::Kind::Log, text, static_cast<std::int32_t>(level));
   Sinks& all = sinks();
   LogSink sink;
   std::shared_ptr<spdlog::logger> logger;
@@ -81,6 +84,7 @@ void log(LogLevel level, std::string_view text) {
 }
 
 void print(std::string_view text) {
+  if (RankChannel* const host = rank_channel()) return host->send(MessageHead::Kind::Print, text);
   PrintSink sink;
   {
     Sinks& all = sinks();

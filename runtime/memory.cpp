@@ -2,7 +2,9 @@
 
 #include "pl/ops_index.hpp"
 #include "pl/ops_valid.hpp"
+#include "runtime/program.hpp"
 #include "runtime/windows/task_watch.hpp"
+#include "runtime/written_regions.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -12,6 +14,12 @@ namespace {
 
 namespace reference = trilith::codegen::reference;
 
+/// A task has noted what it writes. The body of a pl::at that runs natively is none.
+void note_written(const ViewRef& view) {
+  if (ProgramRun* const run = thread_state().run)
+    if (WrittenRegions* const regions = run->runner().regions()) regions->add(view, true);
+}
+
 }  // namespace
 
 Value load_region(const ViewRef& view, const Index& offsets, const Index& shape, bool clamp,
@@ -19,12 +27,14 @@ Value load_region(const ViewRef& view, const Index& offsets, const Index& shape,
   require_core("load", where);
   std::optional<trilith::codegen::Shape> given;
   if (!valid.values().empty()) given = valid.values();
-  Value tile = reference::load(tensor_view(view), offsets.values(), shape.values(), clamp, given,
-                         location_of(where));
+  Value tile =
+      reference::load(tensor_view(view), offsets.values(), shape.values(), clamp, given, location_of(where));
   auto read = shape.values();
   for (std::size_t axis = 0; axis < read.size(); ++axis) {
     if (given) read[axis] = std::min(read[axis], (*given)[axis]);
-    if (clamp) read[axis] = std::max<std::int64_t>(0, std::min(read[axis], view.extents[axis] - offsets.values()[axis]));
+    if (clamp)
+      read[axis] =
+          std::max<std::int64_t>(0, std::min(read[axis], view.extents[axis] - offsets.values()[axis]));
   }
   note_access(WindowAccess::Kind::Read, "pl::load", view, offsets.values(), read, where);
   return tile;
@@ -43,6 +53,7 @@ void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
                   trilith::codegen::Atomic atomic, const std::source_location& where) {
   require_core("store", where);
   if (view.read_only) throw_read_only(view, where);
+  note_written(view);
   const auto origin = trilith::codegen::Shape(static_cast<std::size_t>(view.rank), 0);
   reference::store(tile, offsets != nullptr ? offsets->values() : origin, tensor_view(view),
                    location_of(where), atomic);

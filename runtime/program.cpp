@@ -65,6 +65,17 @@ std::size_t first_difference(const Program& program, const ProgramArguments& wit
   return with.parameters.size();
 }
 
+/// Does an argument have another extent than when the program was compiled?
+bool other_extents(const Program& program, const ProgramArguments& with) {
+  for (std::size_t i = 0; i < with.parameters.size(); ++i) {
+    if (!with.parameters[i].tensor) continue;
+    const RecordedView& before = program.arguments[i].view.front();
+    const ViewRef& now = with.arguments[i].view;
+    if (!std::equal(now.extents, now.extents + now.rank, before.extents.begin())) return true;
+  }
+  return false;
+}
+
 /// All uses of one named extent must agree, as for a kernel.
 void require_equal_extents(const ProgramArguments& with, const std::source_location& where) {
   for (const EqualExtents& pair : ArgumentRules(with.parameters).equal_extents) {
@@ -153,7 +164,8 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
   RunTimes* const times = thread_state().times;
   Trace* const trace = Trace::to(settings.trace);
   const bool timed = times != nullptr || trace != nullptr;
-  const auto run = std::make_shared<ProgramRun>(*program, std::move(settings), times, kept);
+  const auto run =
+      std::make_shared<ProgramRun>(*program, std::move(settings), times, kept, other_extents(*program, with));
   const Clock::time_point begin = timed ? Clock::now() : Clock::time_point{};
   {
     const ThreadStateScope scope;
@@ -187,11 +199,13 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
 std::string plan_of(const Program& program) { return program.plan; }
 Statistics statistics_of(const Program& program) { return program.context->statistics(); }
 
-ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times, KeptForRuns* kept)
+ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times, KeptForRuns* kept,
+                       bool other_extents)
     : program_(program),
       config_(std::move(config)),
       kept_(kept),
       times_(times),
+      other_extents_(other_extents),
       runner_(make_rank_runner(*this)),
       ranks_(static_cast<std::size_t>(world_size())),
       monitor_(std::make_shared<WaitMonitor>(*this)),
@@ -269,6 +283,13 @@ void ProgramRun::run_collective(int rank, const std::function<void()>& work) {
     ~Leave() { leave(false); }
   } leave{set};
   work();
+}
+
+void ProgramRun::forget_jobs(int rank) {
+  const Lock lock(ranks_mutex_);
+  RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  state.jobs = 0;
+  ++state.changes;
 }
 
 void ProgramRun::set_tasks(int rank, TaskGraph* tasks) {

@@ -49,16 +49,25 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
  public:
   /// `config`: the program's, with the cores, the trace and the order of this run.
   /// `kept`: of the worker that it runs on, or null.
-  ProgramRun(const Program& program, RunConfig config, RunTimes* times, KeptForRuns* kept);
+  /// `other_extents`: than those that the program was compiled with.
+  ProgramRun(const Program& program, RunConfig config, RunTimes* times, KeptForRuns* kept,
+             bool other_extents);
   [[nodiscard]] int world_size() const {
     return static_cast<int>(program_.config.distributed.device_ids.size());
   }
   /// Of this run.
   [[nodiscard]] const RunConfig& config() const { return config_; }
+  /// Each dispatch is recorded before it is handed on, so that all its kernels are compiled.
+  [[nodiscard]] bool compiles_first() const { return other_extents_ && runner_->regions() != nullptr; }
   /// The thread of a rank's device.
   [[nodiscard]] Device& device(int rank);
   [[nodiscard]] RankRunner& runner() { return *runner_; }
   [[nodiscard]] WaitMonitor& monitor() { return *monitor_; }
+  [[nodiscard]] ContextState& context() { return *program_.context; }
+  /// null: nobody asks how long it takes.
+  [[nodiscard]] RunTimes* times() { return times_; }
+  /// What a rank was to do is done elsewhere, or is not done.
+  void forget_jobs(int rank);
   /// The first one; null: none so far.
   [[nodiscard]] std::exception_ptr failure() {
     const Lock lock(mutex_);
@@ -114,6 +123,7 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   const RunConfig config_;
   KeptForRuns* const kept_;
   RunTimes* const times_;
+  const bool other_extents_;
   const std::unique_ptr<RankRunner> runner_;
   Mutex mutex_;
   std::condition_variable_any done_;

@@ -45,6 +45,7 @@ class ThreadRunner final : public RankRunner {
 std::unique_ptr<RankRunner> make_rank_runner(ProgramRun& run) {
   const std::string& transport = run.config().distributed.transport;
   if (transport == "threads") return std::make_unique<ThreadRunner>(run);
+  if (transport == "processes") return make_process_runner(run);
   throw InternalError("no runner for the transport \"" + transport + "\"");
 }
 

@@ -15,6 +15,7 @@
 namespace pl::detail {
 
 class ProgramRun;
+class WrittenRegions;
 
 class RankRunner {
  public:
@@ -40,10 +41,14 @@ class RankRunner {
                                                                    std::size_t ranks) {
     return map_window(part_bytes, ranks);
   }
+  /// Where the ranks of this process note which of the host's memory they use; null: they use it in place.
+  [[nodiscard]] virtual WrittenRegions* regions() { return nullptr; }
 
  private:
   std::atomic<bool> stopped_{false};
 };
+
+[[nodiscard]] std::unique_ptr<RankRunner> make_process_runner(ProgramRun& run);
 
 /// The runner of the run's transport.
 [[nodiscard]] std::unique_ptr<RankRunner> make_rank_runner(ProgramRun& run);

@@ -4,8 +4,7 @@
 #include "pl/worker.hpp"
 #include "runtime/kept_for_runs.hpp"
 #include "runtime/measure.hpp"
-
-#include <sys/mman.h>
+#include "runtime/shared_memory.hpp"
 
 #include <atomic>
 #include <cerrno>
@@ -47,10 +46,8 @@ Resident::Resident(const WorkerState* owner_, DType dtype, const Index& dims, bo
       name_(std::move(name)),
       where_(location_of(where)),
       bytes_(bytes_of(dtype, extents_, where_)) {
-  // Zero, and without physical pages until a rank touches them. Not an empty mapping, which the kernel refuses.
-  void* memory =
-      mmap(nullptr, bytes_ + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
+  void* const memory = map_shared(bytes_);
+  if (memory == nullptr)
     throw Error("no memory for a resident tensor of " + std::to_string(bytes_) +
                     " bytes: " + std::strerror(errno) + "; use a smaller one, or free another",
                 where_);
@@ -80,7 +77,7 @@ void Resident::release(const std::string& how) {
     all.by_end.erase(static_cast<char*>(memory) + bytes_ + 1);
     all.count.fetch_sub(1, std::memory_order_relaxed);
   }
-  munmap(memory, bytes_ + 1);
+  unmap_shared(memory, bytes_);
 }
 
 ViewRef Resident::view(const Location& where) const {

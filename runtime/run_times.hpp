@@ -5,6 +5,7 @@
 #include "runtime/task_observer.hpp"
 #include "runtime/thread_annotations.hpp"
 
+#include <utility>
 #include <vector>
 
 namespace pl::detail {
@@ -28,6 +29,11 @@ class RunTimes {
   [[nodiscard]] std::vector<RankTimes> ranks() const {
     const Lock lock(mutex_);
     return ranks_;
+  }
+  /// All there is, which it forgets.
+  [[nodiscard]] std::vector<RankTimes> take() {
+    const Lock lock(mutex_);
+    return std::exchange(ranks_, {});
   }
   double host_orchestrate_seconds = 0;  ///< of the calling thread, as the next one
   double host_wait_seconds = 0;

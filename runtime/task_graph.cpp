@@ -3,6 +3,7 @@
 #include "pl/error.hpp"
 #include "runtime/core_pool.hpp"
 #include "runtime/failure_note.hpp"
+#include "runtime/written_regions.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -36,7 +37,10 @@ TaskGraph::TaskGraph(Settings settings)
 }
 
 TaskGraph::~TaskGraph() {
-  for (const Buffer& buffer : buffers_) std::free(buffer.data);
+  for (const Buffer& buffer : buffers_) {
+    if (settings_.regions != nullptr) settings_.regions->forget(buffer.data);
+    std::free(buffer.data);
+  }
 }
 
 void* TaskGraph::allocate(std::size_t bytes) {
@@ -46,6 +50,7 @@ void* TaskGraph::allocate(std::size_t bytes) {
   void* data = std::aligned_alloc(buffer_alignment, size);
   if (data == nullptr) throw std::bad_alloc();
   buffers_.push_back({data, size});
+  if (settings_.regions != nullptr) settings_.regions->leave_out(data, size);
   return data;
 }
 
@@ -67,6 +72,8 @@ TaskNumber TaskGraph::submit(TaskRequest request) {
     number = recording_->size();
     recording_->push_back({std::move(request.work), predecessors_, request.blocks, request.own_thread});
   } else {
+    if (settings_.regions != nullptr)
+      for (const Region& region : request.touches) settings_.regions->add(region.view.view(), region.writes);
     stay_below(most_unfinished);
     int helpers = 0;
     {
@@ -100,6 +107,8 @@ void TaskGraph::replay(const RecordedSteps& steps, const PointerMap& to) {
   std::vector<std::unique_ptr<TaskWork>> works;
   works.reserve(steps.size());
   for (const RecordedStep& step : steps) works.push_back(step.work->moved(to));
+  if (settings_.regions != nullptr)
+    for (const auto& work : works) work->note_regions(*settings_.regions);
   int helpers = 0;
   {
     const Lock lock(mutex_);

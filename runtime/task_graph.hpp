@@ -30,6 +30,7 @@ namespace pl::detail {
 struct Stopped {};
 
 class PointerMap;
+class WrittenRegions;
 
 /// For code of a task that waits: throws Stopped when a failure, here or on another rank, has ended its run.
 void throw_if_task_must_stop();
@@ -46,6 +47,8 @@ class TaskWork {
   [[nodiscard]] virtual std::string title() const { return "task " + name(); }
   /// The same work on other memory, for a replay.
   [[nodiscard]] virtual std::unique_ptr<TaskWork> moved(const PointerMap& to) const = 0;
+  /// Notes the memory that it reads and writes.
+  virtual void note_regions(WrittenRegions& regions) const { (void)regions; }
   /// Adds the ranges of bytes that it reads and writes.
   virtual void add_memory(std::vector<std::pair<const char*, const char*>>& ranges) const { (void)ranges; }
 };
@@ -77,6 +80,7 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
     ThreadState state;                        ///< what a thread that runs a task knows
     TaskObserver* observer = nullptr;         ///< trace and times; outlives the graph's tasks
     TaskHooks* hooks = nullptr;               ///< the checker of windows; as `observer`
+    WrittenRegions* regions = nullptr;        ///< where the tasks' memory is noted; null: nowhere
   };
   explicit TaskGraph(Settings settings);
   ~TaskGraph();

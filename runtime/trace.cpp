@@ -1,6 +1,7 @@
 #include "runtime/trace.hpp"
 
 #include "pl/log.hpp"
+#include "runtime/rank_channel.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -38,7 +39,7 @@ Trace* Trace::to(const std::string& path) {
   if (path.empty()) return nullptr;
   // Never destroyed: programs may run until the process ends.
   struct All {
-    Mutex mutex;
+    ForkSafeMutex mutex;
     std::map<std::string, std::unique_ptr<Trace>> traces TRILITH_GUARDED_BY(mutex);
   };
   static All& all = *new All;
@@ -90,9 +91,26 @@ void Trace::event(const std::string& json) {
   first_ = false;
 }
 
+void Trace::take(std::string_view events) {
+  while (events.starts_with(',') || events.starts_with('\n')) events.remove_prefix(1);
+  if (events.empty()) return;
+  const Lock lock(mutex_);
+  event(std::string(events));
+}
+
+void Trace::forget_pending() {
+  const Lock lock(mutex_);
+  pending_.clear();
+}
+
 void Trace::flush() {
   const Lock lock(mutex_);
   if (pending_.empty() || failed_) return;
+  if (RankChannel* const host_of_rank = rank_channel()) {
+    host_of_rank->send(MessageHead::Kind::Trace, pending_);
+    pending_.clear();
+    return;
+  }
   // A child of fork() writes a file of its own: the parent goes on with its.
   if (file_ == nullptr || owner_ != getpid()) {
     const bool child = file_ != nullptr;

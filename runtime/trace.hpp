@@ -4,6 +4,7 @@
 // file is complete JSON after every run. Thread-safe; one writer a file and process.
 #pragma once
 
+#include "runtime/fork_safe.hpp"
 #include "runtime/task_observer.hpp"
 #include "runtime/thread_annotations.hpp"
 
@@ -30,8 +31,12 @@ class Trace {
             const std::string& arguments = {});
   /// Names a rank's track, once.
   void name_rank(int rank, int device, int cores);
-  /// Writes what is pending.
+  /// Writes what is pending. In the process of a rank: sends it to the host.
   void flush();
+  /// What a rank's process has sent.
+  void take(std::string_view events);
+  /// Of a rank's process that begins: what is pending is the host's.
+  void forget_pending();
 
  private:
   explicit Trace(std::string path) : path_(std::move(path)) {}
@@ -39,7 +44,7 @@ class Trace {
   void name(int track, int row, const std::string& text) TRILITH_REQUIRES(mutex_);
 
   const std::string path_;
-  Mutex mutex_;
+  ForkSafeMutex mutex_;
   std::FILE* file_ TRILITH_GUARDED_BY(mutex_) = nullptr;
   bool failed_ TRILITH_GUARDED_BY(mutex_) = false;
   int owner_ TRILITH_GUARDED_BY(mutex_) = 0;  ///< the process that opened the file

@@ -243,7 +243,9 @@ class WorkerState {
 
   void add(const std::shared_ptr<Program>& program, const PrepareOptions& options, const Location& where) {
     require_callbacks(*program, options.callbacks, where);
-    start_devices(*program, options.startup_timeout, where);
+    // Processes of ranks are started for each call.
+    if (program->config.distributed.transport == "threads")
+      start_devices(*program, options.startup_timeout, where);
     const int threads = program->config.distributed.num_sub_workers;
     if (threads != 0 && sub_workers_ == nullptr) sub_workers_ = std::make_shared<SubWorkers>(threads);
     programs_.emplace(program.get(), Ready{program,

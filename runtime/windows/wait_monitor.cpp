@@ -1,6 +1,7 @@
 #include "runtime/windows/wait_monitor.hpp"
 
 #include "runtime/task_graph.hpp"
+#include "runtime/windows/shared_waits.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -63,6 +64,7 @@ void WaitMonitor::wait(const CellWait& wait) {
     const Lock lock(mutex_);
     sleeper.number = next_number_++;
     sleepers_.push_back(&sleeper);
+    if (shared_ != nullptr) sleeper.slot = shared_->enter(rank_, wait, sleeper.number);
   }
   wait.part->state->sleepers.fetch_add(1, std::memory_order_seq_cst);
   struct Leave {
@@ -71,6 +73,7 @@ void WaitMonitor::wait(const CellWait& wait) {
     ~Leave() {
       sleeper.wait.part->state->sleepers.fetch_sub(1, std::memory_order_relaxed);
       const Lock lock(monitor.mutex_);
+      if (monitor.shared_ != nullptr) monitor.shared_->leave(monitor.rank_, sleeper.slot);
       std::erase(monitor.sleepers_, &sleeper);
     }
   } leave{*this, sleeper};
@@ -86,7 +89,10 @@ void WaitMonitor::sleep(Sleeper& sleeper) {
     // Of a task beside it, which its rank hears of only when this one has ended.
     throw_if_task_must_stop();
     if (!futex_wait(sleeper.wait.cell, seen, milliseconds)) continue;
-    look_for_deadlock(sleeper);
+    if (shared_ != nullptr)
+      publish_idle();
+    else
+      look_for_deadlock(sleeper);
     milliseconds = std::min(2 * milliseconds, longest_sleep_ms);
   }
 }
@@ -94,6 +100,17 @@ void WaitMonitor::sleep(Sleeper& sleeper) {
 void WaitMonitor::wake_all() {
   const Lock lock(mutex_);
   for (const Sleeper* sleeper : sleepers_) futex_wake(sleeper->wait.cell);
+}
+
+void WaitMonitor::publish_to(SharedWaits& waits, int rank) {
+  shared_ = &waits;
+  rank_ = rank;
+}
+
+void WaitMonitor::publish_idle() {
+  const Lock lock(mutex_);
+  const std::uint64_t left = shared_->left(rank_);
+  if (ranks_.idle(rank_, sleepers_.size())) shared_->note_idle(rank_, left);
 }
 
 std::optional<WaitMonitor::Snapshot> WaitMonitor::all_idle(const Sleeper& from) {
@@ -141,17 +158,36 @@ void WaitMonitor::look_for_deadlock(const Sleeper& from) {
 }
 
 std::string WaitMonitor::report(const Snapshot& snapshot) {
-  std::vector<const Sleeper*> sleepers = snapshot.sleepers;
-  std::sort(sleepers.begin(), sleepers.end(), [](const Sleeper* a, const Sleeper* b) {
-    return a->wait.part->rank != b->wait.part->rank ? a->wait.part->rank < b->wait.part->rank
-                                                    : a->number < b->number;
+  std::vector<ListedWait> waits;
+  std::string collectives;
+  for (const Sleeper* sleeper : snapshot.sleepers) {
+    waits.push_back({sleeper->wait, sleeper->number});
+    if (collectives.empty() &&
+        (sleeper->wait.index < 0 || std::string_view(sleeper->wait.what) != "pld::wait"))
+      collectives = ranks_.collectives(*sleeper->wait.part->memory);
+  }
+  std::vector<int> finished;
+  for (const int rank : snapshot.ranks)
+    if (ranks_.finished(rank)) finished.push_back(rank);
+  return deadlock_report(std::move(waits), finished, collectives);
+}
+
+std::vector<ListedWait>& in_order(std::vector<ListedWait>& waits) {
+  std::sort(waits.begin(), waits.end(), [](const ListedWait& a, const ListedWait& b) {
+    return a.wait.part->rank != b.wait.part->rank ? a.wait.part->rank < b.wait.part->rank
+                                                  : a.number < b.number;
   });
-  std::string text = "deadlock: " + std::to_string(sleepers.size()) +
-                     (sleepers.size() == 1 ? " wait" : " waits") +
+  return waits;
+}
+
+std::string deadlock_report(std::vector<ListedWait> waits, const std::vector<int>& finished,
+                            const std::string& collectives) {
+  in_order(waits);
+  std::string text = "deadlock: " + std::to_string(waits.size()) + (waits.size() == 1 ? " wait" : " waits") +
                      " that nothing can end any more; every rank of the window is waiting or has finished";
   constexpr std::size_t most = 32;
-  for (std::size_t i = 0; i < sleepers.size() && i < most; ++i) {
-    const CellWait& wait = sleepers[i]->wait;
+  for (std::size_t i = 0; i < waits.size() && i < most; ++i) {
+    const CellWait& wait = waits[i].wait;
     text += "\n  rank " + std::to_string(wait.part->rank) + " at " + wait.where.location().str() + ": " +
             wait.what;
     if (wait.index < 0) {
@@ -169,17 +205,12 @@ std::string WaitMonitor::report(const Snapshot& snapshot) {
     else
       text += ", and no rank has notified it";
   }
-  if (sleepers.size() > most) text += "\n  … and " + std::to_string(sleepers.size() - most) + " more";
-  std::string finished;
-  for (const int rank : std::set<int>(snapshot.ranks.begin(), snapshot.ranks.end()))
-    if (ranks_.finished(rank)) finished += (finished.empty() ? "" : ", ") + std::to_string(rank);
-  if (!finished.empty()) text += "\n  finished: rank " + finished;
-  for (const Sleeper* sleeper : sleepers)
-    if (sleeper->wait.index < 0 || std::string_view(sleeper->wait.what) != "pld::wait") {
-      text += ranks_.collectives(*sleeper->wait.part->memory);
-      break;
-    }
-  return text +
+  if (waits.size() > most) text += "\n  … and " + std::to_string(waits.size() - most) + " more";
+  std::string names;
+  for (const int rank : std::set<int>(finished.begin(), finished.end()))
+    names += (names.empty() ? "" : ", ") + std::to_string(rank);
+  if (!names.empty()) text += "\n  finished: rank " + names;
+  return text + collectives +
          "\n  Check that each wait has its notify, with the right peer, cell and value, before the "
          "notifier itself waits";
 }

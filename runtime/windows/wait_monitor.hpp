@@ -46,6 +46,19 @@ struct CellWait {
 
 [[nodiscard]] bool is_satisfied(const CellWait& wait, std::int32_t seen);
 
+/// A sleeping wait; `number`: in the order in which those of a process went to sleep.
+struct ListedWait {
+  CellWait wait;
+  std::uint64_t number;
+};
+/// By rank, then by number.
+std::vector<ListedWait>& in_order(std::vector<ListedWait>& waits);
+/// The words of a deadlock. `collectives`: lines on what each rank has called.
+[[nodiscard]] std::string deadlock_report(std::vector<ListedWait> waits, const std::vector<int>& finished,
+                                          const std::string& collectives);
+
+class SharedWaits;
+
 class WaitMonitor {
  public:
   explicit WaitMonitor(RankStates& ranks) : ranks_(ranks) {}
@@ -56,11 +69,14 @@ class WaitMonitor {
   static void set(const WindowPart& part, std::int32_t* cell, std::int32_t value);
   /// After a failure: every sleeping thread looks again.
   void wake_all();
+  /// This process runs one rank alone: its waits are noted there, and who sees all ranks looks for deadlocks.
+  void publish_to(SharedWaits& waits, int rank);
 
  private:
   struct Sleeper {
     CellWait wait;
     std::uint64_t number;
+    int slot = -1;  ///< of what is published
   };
   struct Snapshot {
     std::vector<std::uint64_t> state;
@@ -70,12 +86,15 @@ class WaitMonitor {
   void sleep(Sleeper& sleeper);
   [[nodiscard]] std::optional<Snapshot> all_idle(const Sleeper& from) TRILITH_REQUIRES(mutex_);
   void look_for_deadlock(const Sleeper& from);
+  void publish_idle();
   [[nodiscard]] std::string report(const Snapshot& snapshot);
 
   RankStates& ranks_;
   Mutex mutex_;
   std::vector<Sleeper*> sleepers_ TRILITH_GUARDED_BY(mutex_);
   std::uint64_t next_number_ TRILITH_GUARDED_BY(mutex_) = 1;
+  SharedWaits* shared_ = nullptr;  ///< null: all ranks run in this process
+  int rank_ = -1;                  ///< of what is published
 };
 
 }  // namespace pl::detail

@@ -21,6 +21,7 @@ struct CaptureUnit;
 struct Specialisation;
 class ContextState;
 class KernelWork;
+class WrittenRegions;
 
 /// Which parameter a call returned, where it is not an index.
 inline constexpr int result_is_stored = -1;   ///< the lambda ran natively and its result is in `result`
@@ -72,6 +73,8 @@ class KernelObject {
                                  const std::source_location& where);
   /// Runs one block of a call that was made a task.
   void run(const KernelWork& work, std::int64_t block, std::int64_t blocks) const;
+  /// The memory of its tensors, as far as it is the host's.
+  void note_regions(const KernelWork& work, WrittenRegions& regions) const;
   /// Holds the kernel as long as it is held itself; null for a kernel that lives for ever.
   [[nodiscard]] std::shared_ptr<const void> keeper() const { return owner_.lock(); }
   void set_owner(std::weak_ptr<const void> owner) { owner_ = std::move(owner); }

@@ -1,0 +1,41 @@
+// runtime/rank_channel.hpp -- from the process of a rank to its host: a pipe of messages.
+//
+// What a rank prints and logs goes through it too: the sinks of the host see it, and no lock of theirs, which a thread
+// of the host may have held when it forked, is taken in the rank's process.
+#pragma once
+
+#include "runtime/thread_annotations.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace pl::detail {
+
+struct MessageHead {
+  enum class Kind : std::uint32_t { Print, Log, Trace, Times, Failed, Done };
+  Kind kind;
+  std::int32_t value;  ///< of Log: the level
+  std::uint64_t bytes;
+};
+
+/// The rank's side. Thread-safe: a message is never torn.
+class RankChannel {
+ public:
+  explicit RankChannel(int file) : file_(file) {}
+  void send(MessageHead::Kind kind, std::string_view text, std::int32_t value = 0);
+  /// Bytes without a head, which the host waits for.
+  void send_bytes(const void* data, std::size_t bytes);
+
+ private:
+  void write_all(const char* data, std::size_t bytes) TRILITH_REQUIRES(mutex_);
+  const int file_;
+  Mutex mutex_;
+};
+
+/// Of the rank that this process is; null: it is none.
+[[nodiscard]] RankChannel* rank_channel() noexcept;
+void become_rank(RankChannel& channel) noexcept;
+
+}  // namespace pl::detail
