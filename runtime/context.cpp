@@ -3,6 +3,7 @@
 #include "pl/error.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/shared_memory.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -41,7 +42,9 @@ ContextState::ContextState(RunConfig config_)
     : config(std::move(config_)),
       id(next_context_id.fetch_add(1)),
       eager_(config.eager),
-      backend_(std::make_unique<Backend>(config)) {}
+      backend_(std::make_unique<Backend>(config)) {
+  if (config.distributed.transport == "processes") share_arrays();
+}
 
 ContextState::~ContextState() = default;
 

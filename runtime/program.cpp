@@ -5,6 +5,7 @@
 #include "runtime/call_plan.hpp"
 #include "runtime/entry_run.hpp"
 #include "runtime/failure_note.hpp"
+#include "runtime/shared_memory.hpp"
 #include "runtime/trace.hpp"
 
 namespace pl::detail {
@@ -105,6 +106,7 @@ std::shared_ptr<Program> compile_program(const std::function<void()>& host, cons
     wanted = with_environment(*config);
     validate(wanted);
   }
+  if (wanted.distributed.transport == "processes") share_arrays();
   auto program = std::make_shared<Program>(base.for_config(wanted), wanted, definition);
   program->arguments = record(with);
   Recorder recorder(static_cast<int>(wanted.distributed.device_ids.size()));

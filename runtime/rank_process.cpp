@@ -136,7 +136,8 @@ void RankProcess::note(pid_t found, int status) {
 bool RankProcess::has_ended() {
   if (ended_) return true;
   int status = 0;
-  note(waitpid(process_, &status, WNOHANG), status);
+  const pid_t found = waitpid(process_, &status, WNOHANG);
+  note(found, status);
   return ended_;
 }
 

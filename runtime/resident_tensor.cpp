@@ -77,7 +77,7 @@ void Resident::release(const std::string& how) {
     all.by_end.erase(static_cast<char*>(memory) + bytes_ + 1);
     all.count.fetch_sub(1, std::memory_order_relaxed);
   }
-  unmap_shared(memory, bytes_);
+  (void)unmap_shared(memory);
 }
 
 ViewRef Resident::view(const Location& where) const {

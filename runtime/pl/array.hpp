@@ -3,16 +3,23 @@
 //   pl::Array<float> x({2, 8, 8});        // zero-filled, aligned to 64 bytes
 //   x(1, 2, 3) = 4.0f;
 //
-// Moves are cheap; copies copy the elements. Not synchronised.
+// Moves are cheap; copies copy the elements. Not synchronised. With the transport "processes" (see pl/config.hpp) arrays
+// lie in memory that the processes of ranks share, once a context or program has been made for it.
 #pragma once
 
 #include "pl/tensor.hpp"
 
 #include <cstring>
 #include <memory>
-#include <new>
 
 namespace pl {
+namespace detail {
+
+/// Aligned to 64 bytes. From when on this process uses ranks that are processes: shared with them.
+[[nodiscard]] void* allocate_elements(std::size_t bytes);
+void free_elements(void* memory) noexcept;
+
+}  // namespace detail
 
 template <class T>
 class Array {
@@ -23,7 +30,7 @@ class Array {
       : dims_(dims.values()),
         strides_(detail::dense_strides(dims_, where)),
         size_(count()),
-        data_(static_cast<T*>(::operator new(bytes() + 1, alignment))) {
+        data_(static_cast<T*>(detail::allocate_elements(bytes() + 1))) {
     std::memset(static_cast<void*>(data_.get()), 0, bytes());
   }
   Array(const Index& dims, T value, std::source_location where = std::source_location::current())
@@ -69,9 +76,8 @@ class Array {
   [[nodiscard]] Tensor<T> operator[](const Extent& index) const { return view()[index]; }
 
  private:
-  static constexpr std::align_val_t alignment{64};
   struct Free {
-    void operator()(T* pointer) const { ::operator delete(pointer, alignment); }
+    void operator()(T* pointer) const { detail::free_elements(pointer); }
   };
   [[nodiscard]] std::size_t count() const {
     std::size_t product = 1;
