@@ -562,19 +562,14 @@ class KernelDispatch {
   /// The process of a rank compiles nothing: what the host has not compiled before it forked runs natively.
   const Specialisation* do_without_code(const ContextState& context, const CallPlan& plan,
                                         const Argument* arguments, const Measured* measured) {
-    const std::string what = title() + " was not compiled for (" +
+    const std::string what = "was not compiled for (" +
                              describe(plan.kernel->ir, signature_of(plan, context, arguments, measured)) +
                              ") when the processes of the ranks were started";
-    if (state_.external != nullptr)
-      throw Error(what +
-                      ", where nothing is compiled, and it is written by hand: call it where no pl::read or "
-                      "pl::wait comes before it, or use the transport \"threads\"",
-                  here());
+    const std::string mend =
+        "; call it where no pl::read or pl::wait comes before it, or use the transport \"threads\"";
+    if (state_.external != nullptr) throw Error(title() + " is written by hand and " + what + mend, here());
     if (!state_.told_constant.exchange(true))
-      log(LogLevel::Warning,
-          what +
-              ": it runs natively there, slowly; call it where no pl::read or pl::wait comes "
-              "before it, or use the transport \"threads\"");
+      log(LogLevel::Warning, title() + " " + what + ", so it runs natively there, slowly" + mend);
     return nullptr;
   }
 

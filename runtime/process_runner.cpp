@@ -104,7 +104,7 @@ class Ranks {
       std::vector<RankRegions> used;
       for (const auto& child : children_)
         used.push_back({child->process.rank(), child->written, child->read});
-      refuse_common_memory(used, run_.config().distributed.transport);
+      refuse_common_memory(used);
     }
     for (const auto& child : children_) {
       if (child->process.has_ended()) {

@@ -40,7 +40,7 @@ void WrittenRegions::clear() {
   read_.clear();
 }
 
-void refuse_common_memory(const std::vector<RankRegions>& ranks, const std::string& transport) {
+void refuse_common_memory(const std::vector<RankRegions>& ranks) {
   struct Use {
     const char *begin, *end;
     int rank;
@@ -71,9 +71,8 @@ void refuse_common_memory(const std::vector<RankRegions>& ranks, const std::stri
         throw PlanError("rank " + std::to_string(writer.rank) + " wrote " + describe(writer.view->view()) +
                         " in ordinary memory, and rank " + std::to_string(second.rank) +
                         (second.writes ? " wrote " : " read ") + describe(second.view->view()) +
-                        " there in the same step of the program; with the transport \"" + transport +
-                        "\" each rank has a copy of its own: let ranks meet in a window, or put a "
-                        "pl::host_callback between the two dispatches");
+                        " there in the same step of the program, and each rank has a copy of its own; let "
+                        "ranks meet in a window, or put a pl::host_callback between the two dispatches");
       }
     };
     check(open_writes);

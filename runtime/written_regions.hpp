@@ -38,6 +38,6 @@ struct RankRegions {
   std::vector<RecordedView> written, read;
 };
 /// Throws PlanError where a rank wrote what another one wrote or read: each had a copy of its own.
-void refuse_common_memory(const std::vector<RankRegions>& ranks, const std::string& transport);
+void refuse_common_memory(const std::vector<RankRegions>& ranks);
 
 }  // namespace pl::detail

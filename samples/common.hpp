@@ -1,4 +1,4 @@
-// samples/common.hpp -- what the distributed samples share: their two options, and main.
+// samples/common.hpp -- what the distributed samples share: their options, and main.
 #pragma once
 
 #include "check.hpp"
@@ -14,14 +14,16 @@
 
 namespace samples {
 
-/// Reads `-p PLATFORM` and `-d DEVICE,DEVICE,…` (one rank a device) into a RunConfig. `--help` and mistakes
+/// Reads `-p PLATFORM`, `-d DEVICE,DEVICE,…` (one rank a device) and `--transport NAME` into a RunConfig. `--help` and mistakes
 /// end the program, as CLI11 does it.
 inline pl::RunConfig parse_options(const std::string& what, int argc, char** argv) {
   CLI::App app(what);
   std::string platform = "a2a3sim";
   std::vector<int> devices{0, 1};
+  std::string transport = "threads";
   app.add_option("-p,--platform", platform, "where the kernels run")->capture_default_str();
   app.add_option("-d,--devices", devices, "device ids, one rank each")->delimiter(',')->capture_default_str();
+  app.add_option("--transport", transport, "what ranks are: threads or processes")->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
@@ -30,6 +32,7 @@ inline pl::RunConfig parse_options(const std::string& what, int argc, char** arg
   pl::RunConfig config;
   config.platform = platform;
   config.distributed.device_ids = devices;
+  config.distributed.transport = transport;
   return config;
 }
 

@@ -365,10 +365,22 @@ TEST_CASE(
   auto second = pl::jit.host(
       [&](pl::Tensor<float, 4> x, pl::Out<pl::Tensor<float, 4>> y) { reads(x, y, pld::device = 0); });
   second(small, small_y, processes(1));
-  pl::set_log_sink(before);
   CHECK(small_y(3) == 3);
   CHECK(contains(logged, "was not compiled for (float[4]"));
-  CHECK(contains(logged, "it runs natively there, slowly"));
+  CHECK(contains(logged, "so it runs natively there, slowly"));
+
+  auto by_hand = pl::jit.incore_source("../runtime/external/scale.cpp", "scale",
+                                       pl::signature<pl::Tensor<float>, pl::Out<pl::Tensor<float>>, float>);
+  auto calls_it = pl::jit([&](auto x, auto y) {
+    const float first = pl::read(x, {0});
+    if (first == 1) by_hand(x, y, 2.0F);
+  });
+  auto third = pl::jit.host(
+      [&](pl::Tensor<float, 4> x, pl::Out<pl::Tensor<float, 4>> y) { calls_it(x, y, pld::device = 0); });
+  const std::string message = support::message_of<pl::Error>([&] { third(small, small_y, processes(1)); });
+  CAPTURE(message);
+  CHECK(contains(message, "is written by hand and was not compiled for (float[?]"));
+  pl::set_log_sink(before);
 }
 
 TEST_CASE("a persistent window and a resident tensor keep their contents from call to call of a worker") {
