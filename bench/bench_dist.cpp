@@ -82,8 +82,11 @@ auto reduce_device = pl::jit([](auto w, auto n) { all_reduce(w, n); });
 auto gather_device = pl::jit([](auto w, auto n) { all_gather(w, n); });
 auto exchange_device = pl::jit([](auto w, auto n) { all_to_all(w, n); });
 
+std::string transport = "threads";
+
 pl::RunConfig ranks(int count) {
   pl::RunConfig config;
+  config.distributed.transport = transport;
   config.distributed.device_ids.resize(static_cast<std::size_t>(count));
   std::iota(config.distributed.device_ids.begin(), config.distributed.device_ids.end(), 0);
   return config;
@@ -109,10 +112,10 @@ bench::Samples per_round(int rounds, int turns, const Once& once) {
 class Table {
  public:
   Table(const std::string& file, int turns)
-      : report_(file, "threads transport; peers: memcpy, Open MPI over shared memory"), turns_(turns) {
-    std::printf("%s, %u cores\n%-34s %6s %10s %10s %9s %9s %s\n", bench::machine().c_str(),
-                std::thread::hardware_concurrency(), "what", "ranks", "median", "min", "spread", "GB/s",
-                "of peer");
+      : report_(file, transport + " transport; peers: memcpy, Open MPI over shared memory"), turns_(turns) {
+    std::printf("%s, %u cores, ranks are %s\n%-34s %6s %10s %10s %9s %9s %s\n", bench::machine().c_str(),
+                std::thread::hardware_concurrency(), transport.c_str(), "what", "ranks", "median", "min",
+                "spread", "GB/s", "of peer");
   }
   [[nodiscard]] int turns() const { return turns_; }
   void add(const std::string& name, int count, std::size_t bytes, const bench::Samples& samples,
@@ -247,6 +250,7 @@ int main(int argc, char** argv) try {
   app.add_option("--turns", turns, "timings of each row")->capture_default_str()->check(CLI::PositiveNumber);
   app.add_option("--ranks", counts, "numbers of ranks of the collectives")->capture_default_str();
   app.add_option("--largest", largest, "bytes a rank of the largest collective")->capture_default_str();
+  app.add_option("--transport", transport, "what ranks are: threads or processes")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   Table table(file, turns);

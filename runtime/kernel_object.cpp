@@ -350,7 +350,7 @@ class KernelDispatch {
     Measured measured[64];
     check(arguments, measured);
     const Specialisation* specialisation = nullptr;
-    if (!is_checked(context, arguments) || natively(context))
+    if (!is_checked(context, arguments) && !natively(context))
       specialisation = find(thread, context, arguments, measured);
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};

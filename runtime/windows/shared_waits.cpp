@@ -114,6 +114,7 @@ void SharedWaits::begin(const std::vector<bool>& has_work) {
     each.idle_at.store(0);
     each.finished.store(!has_work[static_cast<std::size_t>(number)]);
     each.used.store(0);
+    each.too_many.store(false);
     each.commit.store(Undecided);
   }
 }

@@ -401,6 +401,9 @@ TEST_CASE("an argument that does not fit is refused at the line of the submit") 
 }
 
 TEST_CASE("the trace holds the host, the devices and the cores, complete after every run") {
+  std::string transport = "threads";
+  SUBCASE("of threads") {}
+  SUBCASE("of processes") { transport = "processes"; }
   const support::TemporaryFolder folder;
   const std::string file = folder.path() + "/trace.json";
   auto x = numbers({2, 4});
@@ -412,7 +415,8 @@ TEST_CASE("the trace holds the host, the devices and the cores, complete after e
   auto host = pl::jit.host([&](pl::InOut<Any> a, pl::InOut<Any> b) {
     for (auto r : pl::range(pld::world_size())) device(a[r], b[r], pld::device = r);
   });
-  pl::RunConfig config{.distributed = {.device_ids = {0, 5}}, .trace = file, .eager = true};
+  pl::RunConfig config{
+      .distributed = {.device_ids = {0, 5}, .transport = transport}, .trace = file, .eager = true};
   auto compiled = host.compile(x, y, config);
   for (int round = 1; round <= 3; ++round) {
     compiled(x, y);

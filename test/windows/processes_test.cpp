@@ -108,6 +108,30 @@ TEST_CASE(
   CHECK_FALSE(has_children());
 }
 
+TEST_CASE(
+    "what a kernel in place and a replayed graph write to ordinary memory is there, and device memory stays "
+    "away") {
+  BOTH_WAYS
+  auto in_place = pl::jit([](pl::Tensor<float, D> x, pl::Out<pl::Tensor<float, D>> y) {
+    auto twice = pl::create_tensor<float>({x.dim(0)});
+    scale(x, twice, 2.0F);
+    pl::at(pl::Level::core_group, [&] { y = pl::store(pl::load(twice) + 1.0F, y); });
+  });
+  pl::Graph graph(scale_device);
+  std::vector<float> x(32, 3), y(32, -1), z(32, -1);
+  auto host = pl::jit.host([&](Rows from, pl::Out<Rows> to, pl::Out<Rows> replayed) {
+    for (auto r : pl::range(pld::world_size())) {
+      in_place(from[r], to[r], pld::device = r);
+      graph(from[r], replayed[r], 5.0F, pld::device = r);
+      graph(from[r], replayed[r], 4.0F, pld::device = r);
+    }
+  });
+  host(pl::tensor(x.data(), {4, 8}), pl::tensor(y.data(), {4, 8}), pl::tensor(z.data(), {4, 8}),
+       processes(4));
+  CHECK(y == std::vector<float>(32, 7));
+  CHECK(z == std::vector<float>(32, 12));
+}
+
 TEST_CASE("a run that fails leaves ordinary memory as it was") {
   BOTH_WAYS
   std::vector<float> x(16, 1), y(16, -1);
