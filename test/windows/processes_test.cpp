@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -242,6 +243,85 @@ TEST_CASE("a rank that crashes or is killed is named with device and signal, and
                    if (r == 2) _exit(3);
                  }),
                  "the process of rank 2 (device 2) ended with exit code 3"));
+}
+
+TEST_CASE(
+    "a rank that is killed at any moment of its work leaves an error or a whole result, and no process") {
+  windows::natively = false;
+  constexpr std::int64_t width = 1 << 16;
+  auto exchange = pl::jit.incore([](pld::DistributedTensor<float, width> data, pl::Tensor<float, width> x,
+                                    pl::Out<pl::Tensor<float, width>> y) {
+    pl::store(pl::load(x), data);
+    for (int round = 0; round < 3; ++round) pld::allreduce(data);
+    pl::store(pl::load(data), y);
+  });
+  auto device = pl::jit([&](auto data, auto x, auto y, auto r, auto after) {
+    if (!pl::recording() && r == 1)
+      std::thread([microseconds = static_cast<int>(after)] {
+        std::this_thread::sleep_for(std::chrono::microseconds(microseconds));
+        raise(SIGKILL);
+      }).detach();
+    exchange(data, x, y);
+  });
+  auto host = pl::jit.host(
+      [&](pl::Tensor<float, NR, width> x, pl::Out<pl::Tensor<float, NR, width>> y, pl::Scalar<int> after) {
+        auto data = pld::window<float>(pld::alloc_window_buffer<float>({width}), {width});
+        for (auto r : pl::range(pld::world_size())) device(data, x[r], y[r], r, after, pld::device = r);
+      });
+  std::vector<float> x(3 * width, 1), y(3 * width, -1);
+  const auto in = pl::tensor(x.data(), {3, width}), out = pl::tensor(y.data(), {3, width});
+  const auto program = host.compile(in, out, 0, processes(3));
+  int failed = 0;
+  for (int round = 0; round < 30; ++round) {
+    std::fill(y.begin(), y.end(), -1.0F);
+    const std::string message = message_of([&] { program(in, out, 400 * round); });
+    CAPTURE(message);
+    failed += message.empty() ? 0 : 1;
+    if (message.empty())
+      CHECK(std::count(y.begin(), y.end(), 27.0F) == 3 * width);
+    else
+      CHECK(contains(message, "the process of rank 1 (device 1) ended by signal 9"));
+    CHECK_FALSE(has_children());
+  }
+  CHECK(failed > 0);
+}
+
+TEST_CASE("a program that leaves its children to the system is told of a rank's end all the same") {
+  windows::natively = true;
+  const auto before = std::signal(SIGCHLD, SIG_IGN);
+  CHECK(failure_of([](int) {}) == "");
+  CHECK(contains(failure_of([](int r) {
+                   if (r == 0) raise(SIGKILL);
+                 }),
+                 "the process of rank 0 (device 0) ended in an unknown way"));
+  std::signal(SIGCHLD, before);
+}
+
+TEST_CASE("one program may run several times at once, each run with processes of its own") {
+  BOTH_WAYS
+  auto host = pl::jit.host([&](Rows from, pl::Out<Rows> to) {
+    auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    auto both = pl::jit([](auto x, auto y, auto window) {
+      meet(window);
+      scale(x, y, 3.0F);
+    });
+    for (auto r : pl::range(pld::world_size())) both(from[r], to[r], cells, pld::device = r);
+  });
+  pl::Array<float> x({2, 8}, 1), first({2, 8});
+  const auto program = host.compile(x, first, processes(2));
+  std::atomic<int> right{0};
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 3; ++i)
+    callers.emplace_back([&] {
+      for (int round = 0; round < 6; ++round) {
+        std::vector<float> y(16, 0);
+        program(x, pl::tensor(y.data(), {2, 8}));
+        right += y == std::vector<float>(16, 3) ? 1 : 0;
+      }
+    });
+  for (std::thread& caller : callers) caller.join();
+  CHECK(right == 18);
+  CHECK_FALSE(has_children());
 }
 
 TEST_CASE("a rank that does not hear that the run has failed is ended") {
