@@ -59,16 +59,21 @@ void validate_devices(const std::vector<int>& ids) {
 
 void validate_transport(const RunConfig& config) {
   const std::string& transport = config.distributed.transport;
-  if (transport == "mpi")
-    refuse("distributed.transport", text_of(transport),
-           "\"threads\" or \"processes\"; \"mpi\" is not built yet");
-  if (transport != "threads" && transport != "processes")
-    refuse("distributed.transport", text_of(transport), "\"threads\" or \"processes\"");
+  if (transport != "threads" && transport != "processes" && transport != "mpi")
+    refuse("distributed.transport", text_of(transport), "\"threads\", \"processes\" or \"mpi\"");
   if (config.check && transport != "threads")
     throw ConfigError(
         "RunConfig.check = true with RunConfig.distributed.transport = " + text_of(transport) +
         ": the checker sees ranks of one process only; use the transport \"threads\", which runs the "
         "same program");
+  if (config.schedule_seed != 0 && transport == "mpi")
+    throw ConfigError(
+        "RunConfig.schedule_seed = " + text_of(config.schedule_seed) +
+        " with RunConfig.distributed.transport = \"mpi\": a seed orders ranks of one process; use the "
+        "transport \"threads\", which runs the same program");
+  const std::string& results = config.distributed.results;
+  if (results != "all" && results != "local")
+    refuse("distributed.results", text_of(results), "\"all\" or \"local\"");
 }
 
 }  // namespace
@@ -81,7 +86,6 @@ void validate(const RunConfig& config) {
   if (config.distributed.num_sub_workers < 0 || config.distributed.num_sub_workers > 1024)
     refuse("distributed.num_sub_workers", text_of(config.distributed.num_sub_workers), "0 to 1024");
   validate_transport(config);
-  require_default("distributed.results", config.distributed.results, initial.distributed.results);
   // More than any device has, and still few enough to keep a list of.
   if (config.cores < 1 || config.cores > 1024) refuse("cores", text_of(config.cores), "1 to 1024");
   require_default("threads", config.threads, initial.threads);

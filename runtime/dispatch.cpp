@@ -79,6 +79,8 @@ bool dispatch(const Dispatch& dispatch, const std::function<void()>& body,
   } else {
     require_rank(dispatch, thread.run->world_size());
     if (thread.run->compiles_first()) compile_first(thread, dispatch, body);
+    thread.run->runner().note_dispatch(dispatch.device, dispatch.parameters,
+                                       {dispatch.arguments, dispatch.parameters.size()});
     thread.run->enqueue(dispatch.device, later());
   }
   return false;

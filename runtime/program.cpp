@@ -5,6 +5,8 @@
 #include "runtime/call_plan.hpp"
 #include "runtime/entry_run.hpp"
 #include "runtime/failure_note.hpp"
+#include "runtime/mpi/equal_plans.hpp"
+#include "runtime/mpi/mpi_world.hpp"
 #include "runtime/shared_memory.hpp"
 #include "runtime/trace.hpp"
 
@@ -77,6 +79,19 @@ bool other_extents(const Program& program, const ProgramArguments& with) {
   return false;
 }
 
+std::string title_of(const Program& program) {
+  return "the program defined at " + location_of(program.definition).str();
+}
+
+/// Equal in all processes that call the same program with equal arguments.
+std::string key_of(const Program& program, const ProgramArguments& with) {
+  std::string text = program.plan;
+  for (std::size_t i = 0; i < with.parameters.size(); ++i)
+    text += with.parameters[i].tensor ? describe(with.arguments[i].view)
+                                      : std::to_string(with.arguments[i].scalar);
+  return hash_of(text);
+}
+
 /// All uses of one named extent must agree, as for a kernel.
 void require_equal_extents(const ProgramArguments& with, const std::source_location& where) {
   for (const EqualExtents& pair : ArgumentRules(with.parameters).equal_extents) {
@@ -107,6 +122,9 @@ std::shared_ptr<Program> compile_program(const std::function<void()>& host, cons
     validate(wanted);
   }
   if (wanted.distributed.transport == "processes") share_arrays();
+  const bool mpi = wanted.distributed.transport == "mpi";
+  const std::size_t ranks = wanted.distributed.device_ids.size();
+  if (mpi) (void)MpiWorld::open(ranks);
   auto program = std::make_shared<Program>(base.for_config(wanted), wanted, definition);
   program->arguments = record(with);
   Recorder recorder(static_cast<int>(wanted.distributed.device_ids.size()));
@@ -122,6 +140,7 @@ std::shared_ptr<Program> compile_program(const std::function<void()>& host, cons
   program->plan = recorder.text();
   program->domains = recorder.windows.used();
   program->callbacks = std::move(recorder.callbacks);
+  if (mpi) require_equal_plans(ranks, title_of(*program), program->plan, location_of(where));
   return program;
 }
 
@@ -168,6 +187,7 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
   const bool timed = times != nullptr || trace != nullptr;
   const auto run =
       std::make_shared<ProgramRun>(*program, std::move(settings), times, kept, other_extents(*program, with));
+  if (run->runner().ranks_are_far()) run->runner().begin(title_of(*program), key_of(*program, with));
   const Clock::time_point begin = timed ? Clock::now() : Clock::time_point{};
   {
     const ThreadStateScope scope;
@@ -337,7 +357,7 @@ void ProgramRun::finish() {
   // Here and not with the run, whose last owner may be one of these threads.
   sub_workers_.reset();
   runner_->wait();
-  const std::exception_ptr failure = this->failure();
+  const std::exception_ptr failure = runner_->end(this->failure());
   struct Release {
     Windows& windows;
     ~Release() { windows.release(); }

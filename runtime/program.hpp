@@ -58,7 +58,9 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   /// Of this run.
   [[nodiscard]] const RunConfig& config() const { return config_; }
   /// Each dispatch is recorded before it is handed on, so that all its kernels are compiled.
-  [[nodiscard]] bool compiles_first() const { return other_extents_ && runner_->regions() != nullptr; }
+  [[nodiscard]] bool compiles_first() const {
+    return other_extents_ && runner_->regions() != nullptr && !runner_->ranks_are_far();
+  }
   /// The thread of a rank's device.
   [[nodiscard]] Device& device(int rank);
   [[nodiscard]] RankRunner& runner() { return *runner_; }

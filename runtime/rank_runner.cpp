@@ -42,9 +42,14 @@ class ThreadRunner final : public RankRunner {
 
 }  // namespace
 
+std::unique_ptr<RankRunner> make_thread_runner(ProgramRun& run) {
+  return std::make_unique<ThreadRunner>(run);
+}
+
 std::unique_ptr<RankRunner> make_rank_runner(ProgramRun& run) {
   const std::string& transport = run.config().distributed.transport;
-  if (transport == "threads") return std::make_unique<ThreadRunner>(run);
+  if (transport == "threads") return make_thread_runner(run);
+  if (transport == "mpi") return make_mpi_runner(run);
   if (transport == "processes") return make_process_runner(run);
   throw InternalError("no runner for the transport \"" + transport + "\"");
 }

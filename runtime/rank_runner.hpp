@@ -5,17 +5,21 @@
 // reports its failure to the run by itself and does not throw.
 #pragma once
 
+#include "pl/detail/kernel_object.hpp"
 #include "runtime/windows/window_memory.hpp"
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 
 namespace pl::detail {
 
 class ProgramRun;
 class WrittenRegions;
+struct HostCallback;
 
 class RankRunner {
  public:
@@ -44,11 +48,33 @@ class RankRunner {
   /// Where the ranks of this process note which of the host's memory they use; null: they use it in place.
   [[nodiscard]] virtual WrittenRegions* regions() { return nullptr; }
 
+  // Where every process runs the host orchestrator, and only the jobs of its own rank:
+  [[nodiscard]] virtual bool ranks_are_far() const { return false; }
+  /// In front of the host orchestrator. `what`: "the program defined at …"; `key`: equal in all processes. Throws.
+  virtual void begin(const std::string& what, const std::string& key) { (void)what, (void)key; }
+  /// The tensors of a dispatch, to whatever rank.
+  virtual void note_dispatch(int rank, std::span<const ParameterInfo> parameters,
+                             std::span<const Argument> arguments) {
+    (void)rank, (void)parameters, (void)arguments;
+  }
+  /// All ranks have come to rest and `run` is to be run.
+  virtual void call_back(const HostCallback& callback, const std::function<void()>& run) {
+    (void)callback;
+    run();
+  }
+  /// The own part of a persistent window is zero again, and others may write to it only when theirs are.
+  virtual void window_was_cleared() {}
+  /// Behind wait(), at the end: the failure of the whole run, null if there is none, given that of this process. Does not
+  /// throw.
+  [[nodiscard]] virtual std::exception_ptr end(std::exception_ptr failure) { return failure; }
+
  private:
   std::atomic<bool> stopped_{false};
 };
 
+[[nodiscard]] std::unique_ptr<RankRunner> make_thread_runner(ProgramRun& run);
 [[nodiscard]] std::unique_ptr<RankRunner> make_process_runner(ProgramRun& run);
+[[nodiscard]] std::unique_ptr<RankRunner> make_mpi_runner(ProgramRun& run);
 
 /// The runner of the run's transport.
 [[nodiscard]] std::unique_ptr<RankRunner> make_rank_runner(ProgramRun& run);

@@ -14,7 +14,7 @@ void WrittenRegions::add(const ViewRef& view, bool writes) {
   if (range.begin == range.end) return;
   const auto own = own_.upper_bound(range.begin);
   if (own != own_.end() && own->second <= range.begin) return;
-  if (is_shared(range.begin, range.end)) return;
+  if (!shared_too_ && is_shared(range.begin, range.end)) return;
   std::vector<std::uint64_t> key{reinterpret_cast<std::uintptr_t>(view.data),
                                  static_cast<std::uint64_t>(view.dtype) << 1 | (writes ? 1U : 0U)};
   for (int axis = 0; axis < view.rank; ++axis) {

@@ -17,6 +17,8 @@ namespace pl::detail {
 
 class WrittenRegions {
  public:
+  /// `shared_too`: memory of Trilith's that forked processes share is noted as well.
+  explicit WrittenRegions(bool shared_too = false) : shared_too_(shared_too) {}
   void add(const ViewRef& view, bool writes);
   /// Memory of the rank's own until forget().
   void leave_out(const void* data, std::size_t bytes);
@@ -27,6 +29,7 @@ class WrittenRegions {
   void clear();
 
  private:
+  const bool shared_too_;
   std::map<const char*, const char*> own_;  ///< end to begin
   std::set<std::vector<std::uint64_t>> known_;
   std::vector<RecordedView> written_, read_;

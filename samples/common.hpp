@@ -23,7 +23,8 @@ inline pl::RunConfig parse_options(const std::string& what, int argc, char** arg
   std::string transport = "threads";
   app.add_option("-p,--platform", platform, "where the kernels run")->capture_default_str();
   app.add_option("-d,--devices", devices, "device ids, one rank each")->delimiter(',')->capture_default_str();
-  app.add_option("--transport", transport, "what ranks are: threads or processes")->capture_default_str();
+  app.add_option("--transport", transport, "what ranks are: threads, processes or mpi (under mpirun)")
+      ->capture_default_str();
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -6,8 +6,10 @@
 // steps so far, and takes all steps off its own cells at the end. A peer is never more than a step ahead, so nothing
 // that it adds for the next call is lost.
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/call_note.hpp"
 #include "runtime/windows/reduce_lines.hpp"
 #include "runtime/windows/remote_call.hpp"
+#include "runtime/windows/remote_transfer.hpp"
 #include "runtime/windows/signal_cells.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
@@ -69,12 +71,36 @@ class Collective {
   static constexpr int ring = 2;
   // A block of this many bytes and its copy stay in the first-level cache.
   static constexpr std::int64_t block_bytes = 8192;
+  // To and from other processes: a transfer of this many takes longer than to ask for it.
+  static constexpr std::int64_t far_block_bytes = 1 << 18;
 
   [[nodiscard]] int size() const { return memory_.size(); }
   [[nodiscard]] int algorithm() const { return call_.mode / 4; }
   [[nodiscard]] ReduceOperation operation() const { return static_cast<ReduceOperation>(call_.mode % 4); }
   [[nodiscard]] std::string title() const { return name_of(call_.operation); }
   [[nodiscard]] char* data(const WindowPart& part) const { return part.base + offset_; }
+  /// Elements of a part from its `first` on go to memory of this rank.
+  void bring(const WindowPart& from, std::int64_t first, char* to, std::int64_t count) const {
+    read_bytes(from, data(from) + first * element_, to, bytes(count));
+  }
+  /// The same elements where they lie, or a copy where that is in another process.
+  [[nodiscard]] const char* look_at(const WindowPart& from, std::int64_t first, std::int64_t count) {
+    if (from.far == nullptr) return data(from) + first * element_;
+    copy_.resize(bytes(count));
+    bring(from, first, copy_.data(), count);
+    return copy_.data();
+  }
+  /// The reduced elements go to a part.
+  void give(LineReducer& reducer, const WindowPart& to, std::int64_t first, std::int64_t count) {
+    if (to.far == nullptr) return reducer.give(data(to) + first * element_, count);
+    copy_.resize(bytes(count));
+    reducer.give(copy_.data(), count);
+    write_bytes(to, data(to) + first * element_, copy_.data(), bytes(count));
+  }
+  /// Elements that are reduced at a time.
+  [[nodiscard]] std::int64_t block() const {
+    return (memory_.remote() == nullptr ? block_bytes : far_block_bytes) / element_;
+  }
   [[nodiscard]] std::size_t bytes(std::int64_t count) const {
     return static_cast<std::size_t>(count * element_);
   }
@@ -90,11 +116,11 @@ class Collective {
         break;
       case abi::remote_reduce: reduce_by_mesh(root, root + 1); break;
       case abi::remote_broadcast:
-        if (root != own_.member) std::memcpy(data(own_), data(memory_.part(root)), bytes(elements_));
+        if (root != own_.member) bring(memory_.part(root), 0, data(own_), elements_);
         break;
       case abi::remote_send_recv:
         if (call_.mode == own_.member && root != own_.member)
-          std::memcpy(data(own_), data(memory_.part(root)), bytes(elements_));
+          bring(memory_.part(root), 0, data(own_), elements_);
         break;
       case abi::remote_scatter:
         if (root != own_.member) copy_row(own_, memory_.part(root));
@@ -230,9 +256,11 @@ class Collective {
            call_.where};
     if (call_.operation == abi::remote_barrier) own.elements = own.dtype = 0;
     if (Checker* const checker = this->checker()) checker->note_collective(own_, text(own));
+    leave_note(own_, own);
     meet();
     const WindowPart& neighbour = memory_.part((own_.member + 1) % size());
-    const CollectiveCall& other = neighbour.state->calls[number % 2];
+    CallNote note;
+    const CollectiveCall& other = call_of(neighbour, number, note);
     if (own.same_as(other)) return;
     throw CommError(
         "ranks make different collective calls, of " + memory_.title() + ": call " + std::to_string(number) +
@@ -263,15 +291,14 @@ class Collective {
   }
 
   /// Each rank reduces one piece of all parts, in the order of ranks, and writes it to the members [first, last).
-  void reduce_by_mesh(int first, int last) const {
+  void reduce_by_mesh(int first, int last) {
     const auto [begin, end] = piece(own_.member);
-    LineReducer reducer(view_.dtype, operation(), block_bytes / element_);
+    LineReducer reducer(view_.dtype, operation(), block());
     for (std::int64_t at = begin; at < end; at += reducer.capacity()) {
       const std::int64_t count = std::min(reducer.capacity(), end - at);
       for (int member = 0; member < size(); ++member)
-        reducer.take(data(memory_.part(member)) + at * element_, count, member == 0);
-      for (int member = first; member < last; ++member)
-        reducer.give(data(memory_.part(member)) + at * element_, count);
+        reducer.take(look_at(memory_.part(member), at, count), count, member == 0);
+      for (int member = first; member < last; ++member) give(reducer, memory_.part(member), at, count);
     }
   }
 
@@ -291,7 +318,7 @@ class Collective {
     const WindowPart& right = memory_.part((own_.member + 1) % n);
     const std::uint32_t base = own_.state->ring_steps;
     if (!signal_) own_.state->ring_steps += static_cast<std::uint32_t>(2 * (n - 1));
-    LineReducer reducer(view_.dtype, operation(), block_bytes / element_);
+    LineReducer reducer(view_.dtype, operation(), block());
     for (int step = 0; step < 2 * (n - 1); ++step) {
       const auto done = base + static_cast<std::uint32_t>(step);
       const bool reduces = step < n - 1;
@@ -301,7 +328,7 @@ class Collective {
       const auto [begin, end] = piece(((own_.member - shift) % n + n) % n);
       for (std::int64_t at = begin; at < end; at += reducer.capacity()) {
         const std::int64_t count = std::min(reducer.capacity(), end - at);
-        reducer.take(data(left) + at * element_, count, true);
+        reducer.take(look_at(left, at, count), count, true);
         if (reduces) reducer.take(data(own_) + at * element_, count, false);
         reducer.give(data(own_) + at * element_, count);
       }
@@ -320,22 +347,25 @@ class Collective {
     const char* own = data(own_) + own_.member * row() * element_;
     for (int i = 1; i < size(); ++i) {
       const WindowPart& peer = memory_.part((own_.member + i) % size());
-      std::memcpy(data(peer) + own_.member * row() * element_, own, bytes(row()));
+      write_bytes(peer, data(peer) + own_.member * row() * element_, own, bytes(row()));
     }
   }
 
   void copy_row(const WindowPart& to, const WindowPart& from) const {
-    const std::int64_t at = own_.member * row() * element_;
-    std::memcpy(data(to) + at, data(from) + at, bytes(row()));
+    const std::int64_t first = own_.member * row();
+    if (to.far == nullptr)
+      bring(from, first, data(to) + first * element_, row());
+    else
+      write_bytes(to, data(to) + first * element_, data(from) + first * element_, bytes(row()));
   }
 
   void reduce_rows() {
     std::vector<char> result(bytes(row()));
-    LineReducer reducer(view_.dtype, operation(), block_bytes / element_);
+    LineReducer reducer(view_.dtype, operation(), block());
     for (std::int64_t at = 0; at < row(); at += reducer.capacity()) {
       const std::int64_t count = std::min(reducer.capacity(), row() - at);
       for (int member = 0; member < size(); ++member)
-        reducer.take(data(memory_.part(member)) + (own_.member * row() + at) * element_, count, member == 0);
+        reducer.take(look_at(memory_.part(member), own_.member * row() + at, count), count, member == 0);
       reducer.give(result.data() + at * element_, count);
     }
     meet();
@@ -348,8 +378,12 @@ class Collective {
     const std::int64_t item = view_.extents[1] == 0 ? 0 : row() / view_.extents[1];
     std::vector<std::int32_t> received(static_cast<std::size_t>(size()));
     std::int64_t total = 0;
-    for (int member = 0; member < size(); ++member)
-      total += received[static_cast<std::size_t>(member)] = cells_at(counts, member)[own_.member];
+    for (int member = 0; member < size(); ++member) {
+      std::int32_t& count = received[static_cast<std::size_t>(member)];
+      read_bytes(counts.window->memory->part(member),
+                 reinterpret_cast<const char*>(cells_at(counts, member) + own_.member), &count, sizeof count);
+      total += count;
+    }
     std::vector<char> result(bytes(total * item));
     const auto each = [&](const auto& use) {
       char* at = result.data();
@@ -360,7 +394,8 @@ class Collective {
       }
     };
     each([&](int member, char* at, std::size_t length) {
-      if (length != 0) std::memcpy(at, data(memory_.part(member)) + own_.member * row() * element_, length);
+      read_bytes(memory_.part(member), data(memory_.part(member)) + own_.member * row() * element_, at,
+                 length);
     });
     meet();
     each([&](int member, const char* at, std::size_t length) {
@@ -373,8 +408,7 @@ class Collective {
     std::vector<char> result(bytes(elements_));
     for (int i = 0; i < size(); ++i) {
       const int member = (own_.member + i) % size();
-      std::memcpy(result.data() + member * row() * element_,
-                  data(memory_.part(member)) + own_.member * row() * element_, bytes(row()));
+      bring(memory_.part(member), own_.member * row(), result.data() + member * row() * element_, row());
     }
     meet();
     std::memcpy(data(own_), result.data(), result.size());
@@ -388,6 +422,7 @@ class Collective {
   const std::int64_t element_;
   TaskWatch* const watch_ = thread_state().watch;
   std::int64_t elements_ = 1;
+  std::vector<char> copy_;
   std::optional<SignalCells> signal_;
 };
 

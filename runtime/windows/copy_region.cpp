@@ -1,6 +1,9 @@
 #include "runtime/windows/copy_region.hpp"
 
+#include "codegen/reference.hpp"
+
 #include <cstring>
+#include <vector>
 
 namespace pl::detail {
 namespace {
@@ -49,6 +52,28 @@ void copy_region(char* to, std::span<const std::int64_t> to_strides, const char*
     line = {shape[outer], to_strides[outer] * bytes, from_strides[outer] * bytes, bytes};
   }
   copy_axes(to, to_strides, from, from_strides, shape.first(outer), line);
+}
+
+void add_region(char* to, std::span<const std::int64_t> to_strides, const char* from,
+                std::span<const std::int64_t> from_strides, std::span<const std::int64_t> shape,
+                trilith::codegen::DType dtype, const Location& where) {
+  namespace codegen = trilith::codegen;
+  const std::vector<std::int64_t> extents(shape.begin(), shape.end());
+  const auto view_of = [&](char* data, std::span<const std::int64_t> strides) {
+    return codegen::TensorView{dtype, data, extents, {strides.begin(), strides.end()}};
+  };
+  const codegen::Shape none(shape.size(), 0);
+  const codegen::Value tile =
+      codegen::reference::load(view_of(const_cast<char*>(from), from_strides), none, extents, where);
+  codegen::reference::store(tile, none, view_of(to, to_strides), where, codegen::Atomic::Add);
+}
+
+void add_region(char* to, std::span<const std::int64_t> to_strides, const char* dense,
+                std::span<const std::int64_t> shape, trilith::codegen::DType dtype, const Location& where) {
+  std::vector<std::int64_t> strides(shape.size());
+  std::int64_t step = 1;
+  for (std::size_t axis = shape.size(); axis-- > 0; step *= shape[axis]) strides[axis] = step;
+  add_region(to, to_strides, dense, strides, shape, dtype, where);
 }
 
 }  // namespace pl::detail

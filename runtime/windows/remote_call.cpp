@@ -3,13 +3,15 @@
 #include "codegen/message.hpp"
 #include "codegen/reference.hpp"
 #include "runtime/thread_state.hpp"
-#include "runtime/windows/copy_region.hpp"
+#include "runtime/windows/remote_memory.hpp"
+#include "runtime/windows/remote_transfer.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <limits>
 #include <string>
 
@@ -79,29 +81,6 @@ std::span<const std::int64_t> strides_of(const ViewRef& view) {
   return {view.strides, static_cast<std::size_t>(view.rank)};
 }
 
-/// One side of a transfer.
-struct Side {
-  char* data;
-  std::span<const std::int64_t> strides;
-};
-
-void transfer(const Side& to, const Side& from, std::span<const std::int64_t> shape, DType dtype, bool add,
-              const RemoteCall& call) {
-  if (!add) {
-    copy_region(to.data, to.strides, from.data, from.strides, shape,
-                static_cast<std::int64_t>(codegen::size_of(dtype)));
-    return;
-  }
-  const std::vector<std::int64_t> extents(shape.begin(), shape.end());
-  const auto view_of = [&](const Side& side) {
-    return codegen::TensorView{dtype, side.data, extents, {side.strides.begin(), side.strides.end()}};
-  };
-  const codegen::Shape none(shape.size(), 0);
-  const Location where = call.where.location();
-  const codegen::Value tile = codegen::reference::load(view_of(from), none, extents, where);
-  codegen::reference::store(tile, none, view_of(to), where, codegen::Atomic::Add);
-}
-
 void note(TaskWatch& watch, WindowAccess::Kind kind, const Side& side, std::span<const std::int64_t> shape,
           const RemoteCall& call) {
   if (Checker* const checker = watch.checker())
@@ -115,10 +94,10 @@ void transfer_to_peer(const WindowPart& peer, const Side& to, const Side& from,
                       std::span<const std::int64_t> shape, bool add, const RemoteCall& call) {
   const DType dtype = call.window->dtype;
   TaskWatch* const watch = thread_state().watch;
-  if (watch == nullptr) return transfer(to, from, shape, dtype, add, call);
+  if (watch == nullptr) return transfer_to(peer, to, from, shape, dtype, add, call.where);
   note(*watch, add ? WindowAccess::Kind::Add : WindowAccess::Kind::Write, to, shape, call);
   if (!watch->schedule().active() || &peer == call.window->window)
-    return transfer(to, from, shape, dtype, add, call);
+    return transfer_to(peer, to, from, shape, dtype, add, call.where);
   struct Write {
     RemoteCall call;
     std::vector<std::int64_t> shape, strides;
@@ -134,9 +113,9 @@ void transfer_to_peer(const WindowPart& peer, const Side& to, const Side& from,
   for (const std::int64_t extent : shape) elements *= extent;
   write->bytes.resize(static_cast<std::size_t>(elements) * codegen::size_of(dtype));
   const Side held{write->bytes.data(), {write->dense.data(), shape.size()}};
-  transfer(held, from, shape, dtype, false, call);
+  transfer(held, from, shape, dtype, false, call.where);
   watch->schedule().hold(peer.rank, [write, data = to.data, held, dtype, add] {
-    transfer({data, write->strides}, held, write->shape, dtype, add, write->call);
+    transfer({data, write->strides}, held, write->shape, dtype, add, write->call.where);
   });
 }
 
@@ -159,7 +138,7 @@ void load_or_store(RemoteCall& call) {
   const Side tile{static_cast<char*>(call.data), {dense.data(), call.shape.size()}};
   if (call.operation == abi::remote_load) {
     before_read(peer, remote, call.shape, call);
-    transfer(tile, remote, call.shape, window.dtype, false, call);
+    transfer_from(peer, tile, remote, call.shape, window.dtype);
   } else {
     transfer_to_peer(peer, remote, tile, call.shape, call.mode == 1, call);
   }
@@ -211,7 +190,7 @@ void put_or_get(RemoteCall& call) {
   } else {
     before_read(peer, remote, both, call);
     if (watch != nullptr) note(*watch, WindowAccess::Kind::Write, own, both, call);
-    transfer(own, remote, both, window.dtype, false, call);
+    transfer_from(peer, own, remote, both, window.dtype);
   }
 }
 
@@ -246,6 +225,8 @@ void notify_peer(RemoteCall& call) {
   last.rank.store(own_part(call).rank, std::memory_order_relaxed);
   last.file.store(call.where.file, std::memory_order_relaxed);
   last.line.store(call.where.line, std::memory_order_relaxed);
+  if (peer.memory->remote() != nullptr)
+    last.time.store(std::chrono::system_clock::now().time_since_epoch().count(), std::memory_order_relaxed);
   last.cell.store(index, std::memory_order_relaxed);
   auto* cell = reinterpret_cast<std::int32_t*>(peer.base) + index;
   if (TaskWatch* const watch = thread_state().watch) {
@@ -283,6 +264,8 @@ void wait_here(RemoteCall& call) {
 
 void order_all_writes() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (RemoteMemory* const remote = RemoteMemory::in_use()) [[unlikely]]
+    remote->fence();
   TaskWatch* const watch = thread_state().watch;
   if (watch == nullptr) return;
   watch->schedule().deliver(-1);

@@ -1,6 +1,8 @@
 #include "runtime/windows/wait_monitor.hpp"
 
 #include "runtime/task_graph.hpp"
+#include "runtime/windows/deadlock_report.hpp"
+#include "runtime/windows/remote_memory.hpp"
 #include "runtime/windows/shared_waits.hpp"
 
 #include <linux/futex.h>
@@ -43,11 +45,14 @@ bool is_satisfied(const CellWait& wait, std::int32_t seen) {
 }
 
 void WaitMonitor::add(const WindowPart& part, std::int32_t* cell, std::int32_t value) {
+  if (RemoteMemory* const remote = part.memory->remote()) return remote->signal(part.rank, cell, value, true);
   std::atomic_ref<std::int32_t>(*cell).fetch_add(value, std::memory_order_seq_cst);
   if (part.state->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(cell);
 }
 
 void WaitMonitor::set(const WindowPart& part, std::int32_t* cell, std::int32_t value) {
+  if (RemoteMemory* const remote = part.memory->remote())
+    return remote->signal(part.rank, cell, value, false);
   std::atomic_ref<std::int32_t>(*cell).store(value, std::memory_order_seq_cst);
   if (part.state->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(cell);
 }
@@ -91,7 +96,7 @@ void WaitMonitor::sleep(Sleeper& sleeper) {
     if (!futex_wait(sleeper.wait.cell, seen, milliseconds)) continue;
     if (shared_ != nullptr)
       publish_idle();
-    else
+    else if (sleeper.wait.part->memory->remote() == nullptr)  // otherwise the coordinator looks
       look_for_deadlock(sleeper);
     milliseconds = std::min(2 * milliseconds, longest_sleep_ms);
   }
@@ -100,6 +105,31 @@ void WaitMonitor::sleep(Sleeper& sleeper) {
 void WaitMonitor::wake_all() {
   const Lock lock(mutex_);
   for (const Sleeper* sleeper : sleepers_) futex_wake(sleeper->wait.cell);
+}
+
+bool WaitMonitor::wake_satisfied() {
+  const Lock lock(mutex_);
+  bool any = false;
+  for (const Sleeper* sleeper : sleepers_) {
+    if (!is_satisfied(sleeper->wait, load(sleeper->wait.cell))) continue;
+    futex_wake(sleeper->wait.cell);
+    any = true;
+  }
+  return any;
+}
+
+std::optional<WaitMonitor::Idle> WaitMonitor::idle(int rank) {
+  const Lock lock(mutex_);
+  Idle result;
+  for (const Sleeper* sleeper : sleepers_) {
+    if (is_satisfied(sleeper->wait, load(sleeper->wait.cell))) return std::nullopt;
+    result.waits.push_back(sleeper->wait);
+    result.numbers.push_back(sleeper->number);
+  }
+  const std::optional<std::uint64_t> state = ranks_.idle(rank, result.waits.size());
+  if (!state) return std::nullopt;
+  result.numbers.push_back(*state);
+  return result;
 }
 
 void WaitMonitor::publish_to(SharedWaits& waits, int rank) {
@@ -162,8 +192,7 @@ std::string WaitMonitor::report(const Snapshot& snapshot) {
   std::string collectives;
   for (const Sleeper* sleeper : snapshot.sleepers) {
     waits.push_back({sleeper->wait, sleeper->number});
-    if (collectives.empty() &&
-        (sleeper->wait.index < 0 || std::string_view(sleeper->wait.what) != "pld::wait"))
+    if ((sleeper->wait.index < 0 || std::string_view(sleeper->wait.what) != "pld::wait") && collectives.empty())
       collectives = ranks_.collectives(*sleeper->wait.part->memory);
   }
   std::vector<int> finished;
@@ -182,37 +211,10 @@ std::vector<ListedWait>& in_order(std::vector<ListedWait>& waits) {
 
 std::string deadlock_report(std::vector<ListedWait> waits, const std::vector<int>& finished,
                             const std::string& collectives) {
-  in_order(waits);
-  std::string text = "deadlock: " + std::to_string(waits.size()) + (waits.size() == 1 ? " wait" : " waits") +
-                     " that nothing can end any more; every rank of the window is waiting or has finished";
-  constexpr std::size_t most = 32;
-  for (std::size_t i = 0; i < waits.size() && i < most; ++i) {
-    const CellWait& wait = waits[i].wait;
-    text += "\n  rank " + std::to_string(wait.part->rank) + " at " + wait.where.location().str() + ": " +
-            wait.what;
-    if (wait.index < 0) {
-      text += " of " + wait.part->memory->title() + ": other ranks have not called it";
-      continue;
-    }
-    text += " for cell " + std::to_string(wait.index) + " of " + wait.part->memory->title() + " to be " +
-            (wait.at_least ? ">= " : "== ") + std::to_string(wait.expected) + "; it is " +
-            std::to_string(load(wait.cell));
-    const auto& writers = wait.part->state->last_writers;
-    const LastWriter& last = writers[static_cast<std::size_t>(wait.index) % writers.size()];
-    if (last.cell.load() == wait.index && last.rank.load() >= 0)
-      text += ", last written by rank " + std::to_string(last.rank.load()) + " at " +
-              Location{last.file.load(), last.line.load(), 0}.str();
-    else
-      text += ", and no rank has notified it";
-  }
-  if (waits.size() > most) text += "\n  … and " + std::to_string(waits.size() - most) + " more";
-  std::string names;
-  for (const int rank : std::set<int>(finished.begin(), finished.end()))
-    names += (names.empty() ? "" : ", ") + std::to_string(rank);
-  if (!names.empty()) text += "\n  finished: rank " + names;
-  return text + collectives +
-         "\n  Check that each wait has its notify, with the right peer, cell and value, before the "
-         "notifier itself waits";
+  std::vector<WaitReport> reports;
+  for (const ListedWait& wait : in_order(waits)) reports.push_back(report_of(wait.wait));
+  const std::set<int> ranks(finished.begin(), finished.end());
+  return deadlock_text(reports, {ranks.begin(), ranks.end()}, collectives);
 }
 
 }  // namespace pl::detail

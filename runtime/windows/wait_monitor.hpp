@@ -72,6 +72,17 @@ class WaitMonitor {
   /// This process runs one rank alone: its waits are noted there, and who sees all ranks looks for deadlocks.
   void publish_to(SharedWaits& waits, int rank);
 
+  // Where other processes change cells and no notify wakes anybody here:
+  /// Wakes the threads whose wait is satisfied; were there any?
+  bool wake_satisfied();
+  /// The waits of this process's rank, and numbers that change whenever it has not only slept in them.
+  struct Idle {
+    std::vector<std::uint64_t> numbers;
+    std::vector<CellWait> waits;
+  };
+  /// Nothing: it can go on.
+  [[nodiscard]] std::optional<Idle> idle(int rank);
+
  private:
   struct Sleeper {
     CellWait wait;

@@ -6,6 +6,8 @@
 #include "runtime/rank_runner.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/call_note.hpp"
+#include "runtime/windows/remote_memory.hpp"
 
 #include <sys/mman.h>
 
@@ -72,7 +74,8 @@ WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t element
       number_(number),
       where_(location_of(where)),
       monitor_(std::move(monitor)) {
-  const std::int64_t cells = round_up(own_cells * static_cast<std::int64_t>(sizeof(std::int32_t)));
+  const std::int64_t cells = round_up(own_cells * static_cast<std::int64_t>(sizeof(std::int32_t))) +
+                             (runner != nullptr && runner->ranks_are_far() ? call_notes_bytes : 0);
   std::int64_t part = 0, total = 0;
   if (__builtin_add_overflow(bytes, line + cells, &part) ||
       __builtin_mul_overflow(round_up(part), static_cast<std::int64_t>(ranks.size()), &total)) {
@@ -83,10 +86,12 @@ WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t element
   backing_ = runner != nullptr ? runner->back_window(part_bytes, ranks.size())
                                : map_window(part_bytes, ranks.size());
   if (backing_ == nullptr) throw_no_memory(bytes, ranks.size(), where_);
+  remote_ = backing_->remote();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     char* base = backing_->part(i);
     parts_.push_back({this, static_cast<int>(i), ranks[i], base,
-                      reinterpret_cast<std::int32_t*>(base + round_up(bytes)), backing_->state(i)});
+                      reinterpret_cast<std::int32_t*>(base + round_up(bytes)), backing_->state(i),
+                      remote_ != nullptr && ranks[i] != remote_->own_rank() ? remote_ : nullptr});
   }
   host_ = {this, -1, -1, parts_.front().base, nullptr, nullptr};
 }
@@ -106,7 +111,8 @@ void WindowMemory::throw_released(const char* what, const Location& where) const
 void WindowMemory::renew(std::shared_ptr<WaitMonitor> monitor, bool zero) {
   monitor_ = std::move(monitor);
   if (!zero) return;
-  for (const WindowPart& part : parts_) std::memset(part.base, 0, static_cast<std::size_t>(bytes));
+  for (const WindowPart& part : parts_)
+    if (part.far == nullptr) std::memset(part.base, 0, static_cast<std::size_t>(bytes));
 }
 
 const WindowPart* WindowMemory::part_of_rank(int rank) const {
@@ -163,6 +169,7 @@ std::shared_ptr<WindowMemory> Windows::make(std::int64_t bytes, std::int64_t ele
                           ": allocate the same windows in every call, or prepare without .persistent",
                       location_of(where));
     window->renew(monitor_, kept_->zero_windows);
+    if (kept_->zero_windows && runner_ != nullptr) runner_->window_was_cleared();
     windows_.push_back(window);
     used_.emplace_back();
     return window;

@@ -17,6 +17,7 @@
 namespace pl::detail {
 
 class RankRunner;
+class RemoteMemory;
 class WaitMonitor;
 struct KeptForRuns;
 
@@ -55,6 +56,7 @@ struct LastWriter {
   std::atomic<std::int32_t> rank{-1};
   std::atomic<std::uint32_t> line{0};
   std::atomic<const char*> file{nullptr};
+  std::atomic<std::int64_t> time{0};  ///< where each process knows its own writes only
 };
 
 struct WindowPart {
@@ -73,6 +75,7 @@ struct WindowPart {
     std::array<LastWriter, 32> last_writers;
   };
   State* state;
+  RemoteMemory* far = nullptr;  ///< not null: another process has it, and `base` only stands for it
 };
 
 /// The bytes behind the parts of a window, and what belongs to each part. Its destructor gives them back.
@@ -82,6 +85,8 @@ class WindowBacking {
   /// Zero at first, aligned to a cache line: the user's bytes, then Trilith's own cells.
   [[nodiscard]] virtual char* part(std::size_t member) = 0;
   [[nodiscard]] virtual WindowPart::State* state(std::size_t member) = 0;
+  /// How parts of other processes are reached; null: all parts are memory of this one.
+  [[nodiscard]] virtual RemoteMemory* remote() const { return nullptr; }
 };
 
 /// One mapping that children of fork() share. Null, with errno: there is no memory.
@@ -105,6 +110,8 @@ class WindowMemory {
   [[nodiscard]] const WindowPart* part_of_rank(int rank) const;
   [[nodiscard]] const WindowPart& host() const { return host_; }
   [[nodiscard]] WaitMonitor& monitor() const { return *monitor_; }
+  /// Null: every part is memory of this process. Otherwise signal cells are changed through it alone.
+  [[nodiscard]] RemoteMemory* remote() const { return remote_; }
   /// For who made it.
   [[nodiscard]] WindowBacking& backing() const { return *backing_; }
   /// For the next run of a window that a worker keeps. `zero`: all that the user sees.
@@ -127,6 +134,7 @@ class WindowMemory {
   const Location where_;
   std::shared_ptr<WaitMonitor> monitor_;
   std::unique_ptr<WindowBacking> backing_;
+  RemoteMemory* remote_ = nullptr;
   std::vector<WindowPart> parts_;
   WindowPart host_{};
 };

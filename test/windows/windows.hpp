@@ -5,6 +5,7 @@
 
 #include <pl/pld.hpp>
 
+#include <cstdlib>
 #include <numeric>
 #include <vector>
 
@@ -17,8 +18,14 @@ inline bool natively = true;
   SUBCASE("natively") { windows::natively = true; } \
   SUBCASE("compiled") { windows::natively = false; }
 
+/// Of the configurations that follow.
+inline const char* transport = "threads";
+
 inline pl::RunConfig config(int ranks) {
-  pl::RunConfig result = support::cached();
+  pl::RunConfig result;
+  // Processes of one test share a cache that its caller gives them.
+  if (std::getenv("TRILITH_CACHE_DIR") == nullptr) result = support::cached();
+  result.distributed.transport = transport;
   result.eager = natively;
   result.distributed.device_ids.resize(static_cast<std::size_t>(ranks));
   std::iota(result.distributed.device_ids.begin(), result.distributed.device_ids.end(), 0);

@@ -1,0 +1,118 @@
+// Collectives over MPI: the same bits as between threads.
+#include "mpi.hpp"
+
+#include "windows/through_window.hpp"
+
+using pld::Algorithm;
+using pld::ReduceOp;
+
+namespace {
+
+/// Numbers whose sums and products depend on their order.
+template <class T>
+T uneven(int rank, std::int64_t i) {
+  return static_cast<T>(1.0f + 0.37f * static_cast<float>(rank) + 0.013f * static_cast<float>(i % 29));
+}
+
+template <class T, class Collective>
+pl::Array<T> through(std::int64_t size, const Collective& collective) {
+  const int ranks = mpi::processes();
+  pl::Array<T> x({ranks, size}), y({ranks, size});
+  for (int r = 0; r < ranks; ++r)
+    for (std::int64_t i = 0; i < size; ++i) x(r, i) = uneven<T>(r, i);
+  auto host = pl::jit.host([&](windows::Rows<T> in, pl::Out<windows::Rows<T>> out) {
+    const pld::Window buffer = pld::alloc_window_buffer<T>({size});
+    auto w = pld::window<T>(buffer, {size});
+    for (auto r : pl::range(pld::world_size())) windows::fill_device<T>(in[r], w, pld::device = r);
+    collective(w, buffer);
+    for (auto r : pl::range(pld::world_size())) windows::read_device<T>(out[r], w, pld::device = r);
+  });
+  host(x, y, windows::config(ranks));
+  return y;
+}
+
+template <class Collective>
+bool rows_agree(std::int64_t row, const Collective& collective) {
+  const std::int64_t n = mpi::processes();
+  return mpi::same_bits([&] {
+    return through<float>(
+        n * row, [&](auto&, const pld::Window& buffer) { collective(pld::window<float>(buffer, {n, row})); });
+  });
+}
+
+}  // namespace
+
+TEST_CASE_TEMPLATE("an allreduce over MPI has the bits of one between threads", T, float, pl::half,
+                   pl::bfloat16, std::int32_t) {
+  windows::natively = true;
+  for (const std::int64_t size : {0, 1, 17, 257, 8193})
+    for (const auto algorithm : {Algorithm::Mesh, Algorithm::Ring}) {
+      const auto op = static_cast<ReduceOp>(size % 4);
+      CAPTURE(size);
+      CHECK(mpi::same_bits([&] {
+        return through<T>(size,
+                          [&](auto& w, auto&) { pld::allreduce(w, {.op = op, .algorithm = algorithm}); });
+      }));
+    }
+}
+
+TEST_CASE("an allreduce of more than one block over MPI has the bits of one between threads") {
+  windows::natively = true;
+  for (const auto op : {ReduceOp::Sum, ReduceOp::Prod, ReduceOp::Max, ReduceOp::Min})
+    CHECK(mpi::same_bits(
+        [&] { return through<float>(300001, [&](auto& w, auto&) { pld::allreduce(w, {.op = op}); }); }));
+}
+
+TEST_CASE("every collective over MPI has the bits of one between threads") {
+  windows::natively = true;
+  const int last = mpi::processes() - 1;
+  for (const std::int64_t row : {0, 1, 100}) {
+    CAPTURE(row);
+    CHECK(rows_agree(row, [&](const auto& w) { pld::broadcast(w, {.root = last}); }));
+    CHECK(rows_agree(row, [&](const auto& w) { pld::allgather(w); }));
+    CHECK(rows_agree(row, [&](const auto& w) { pld::reduce_scatter(w); }));
+    CHECK(rows_agree(row, [&](const auto& w) { pld::all_to_all(w); }));
+    CHECK(rows_agree(row, [&](const auto& w) { pld::reduce(w, {.root = last, .op = ReduceOp::Prod}); }));
+    CHECK(rows_agree(row, [&](const auto& w) { pld::scatter(w, {.root = last}); }));
+    CHECK(rows_agree(row, [&](const auto& w) { pld::gather(w, {.root = last}); }));
+    CHECK(rows_agree(row, [&](const auto& w) { pld::send_recv(w, {.from = 0, .to = last}); }));
+  }
+}
+
+TEST_CASE("signal cells of the user's are zero again after each collective over MPI") {
+  windows::natively = true;
+  const int n = mpi::processes();
+  CHECK(mpi::same_bits([&] {
+    return through<float>(64, [&](auto& w, auto&) {
+      auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({n}), {n});
+      for (int round = 0; round < 3; ++round) {
+        pld::allreduce(w, {.algorithm = Algorithm::Ring, .signal = cells});
+        pld::broadcast(w, {.root = 0, .signal = cells});
+      }
+    });
+  }));
+}
+
+TEST_CASE("a hundred collectives over MPI on one window, in a compiled kernel, are each complete") {
+  windows::natively = false;
+  auto rounds =
+      pl::jit.incore([](pl::Out<pl::Tensor<std::int64_t, 1>> y, pld::DistributedTensor<std::int64_t, 1> w) {
+        const int n = pld::nranks(w);
+        std::int64_t wrong = 0;
+        for (int round = 0; round < 100; ++round) {
+          w = pl::store(pl::full<std::int64_t>({1}, static_cast<std::int64_t>(pld::rank(w) + round)), {0}, w);
+          pld::allreduce(w);
+          const std::int64_t sum = pl::read(pl::load(w), {0});
+          if (sum != n * (n - 1) / 2 + n * round) wrong = wrong + 1;
+        }
+        y = pl::store(pl::full<std::int64_t>({1}, wrong), {0}, y);
+      });
+  auto device = pl::jit([&](auto y, auto w) { rounds(y, w); });
+  auto host = pl::jit.host([&](pl::Out<pl::Tensor<std::int64_t, windows::NR, 1>> y) {
+    auto w = pld::window<std::int64_t>(pld::alloc_window_buffer<std::int64_t>({1}), {1});
+    for (auto r : pl::range(pld::world_size())) device(y[r], w, pld::device = r);
+  });
+  pl::Array<std::int64_t> y({mpi::processes(), 1}, -1);
+  host(y, mpi::config());
+  for (const std::int64_t wrong : y) CHECK(wrong == 0);
+}

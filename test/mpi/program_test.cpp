@@ -1,0 +1,278 @@
+// A program whose ranks are the processes of mpirun: results, host callbacks, workers, and what goes wrong.
+#include "mpi.hpp"
+
+#include <chrono>
+#include <stdexcept>
+
+using support::contains;
+using windows::message_of;
+
+namespace {
+
+constexpr auto NR = pl::dynamic("NR");
+using Rows = pl::Tensor<float, NR, 4>;
+using Row = pl::Tensor<float, 4>;
+using Cells = pld::DistributedTensor<std::int32_t, 4>;
+
+auto add = pl::jit.incore(
+    [](Row x, pl::Out<Row> y, pl::Scalar<float> a) { y = pl::store(pl::load(x) + a, {0}, y); });
+auto add_device = pl::jit([](auto x, auto y, auto a) { add(x, y, a); });
+/// Row r of y is row r of x and r + 1.
+auto add_host = pl::jit.host([](Rows x, pl::Out<Rows> y) {
+  for (auto r : pl::range(pld::world_size()))
+    add_device(x[r], y[r], static_cast<float>(static_cast<int>(r) + 1), pld::device = r);
+});
+
+bool is_right(const pl::Array<float>& x, const pl::Array<float>& y, int r) {
+  for (int i = 0; i < 4; ++i)
+    if (y(r, i) != x(r, i) + static_cast<float>(r + 1)) return false;
+  return true;
+}
+
+/// A program on MPI still works.
+void check_usable() {
+  const auto x = windows::numbers({mpi::processes(), 4});
+  pl::Array<float> y({mpi::processes(), 4});
+  add_host(x, y, mpi::config());
+  for (int r = 0; r < mpi::processes(); ++r) CHECK(is_right(x, y, r));
+}
+
+}  // namespace
+
+TEST_CASE("every process holds the whole result") {
+  BOTH_WAYS
+  check_usable();
+}
+
+TEST_CASE("with .results = \"local\" a process holds the result of its own rank alone") {
+  windows::natively = true;
+  const auto x = windows::numbers({mpi::processes(), 4});
+  pl::Array<float> y({mpi::processes(), 4}, -1.0f);
+  pl::RunConfig config = mpi::config();
+  config.distributed.results = "local";
+  add_host(x, y, config);
+  for (int r = 0; r < mpi::processes(); ++r) {
+    if (r == mpi::own_rank())
+      CHECK(is_right(x, y, r));
+    else
+      CHECK(y(r, 0) == -1.0f);
+  }
+}
+
+TEST_CASE("a host callback runs on rank 0, sees what all ranks have written, and changes it for all") {
+  windows::natively = true;
+  int calls = 0;
+  auto host = pl::jit.host([&](Rows x, pl::Out<Rows> y, pl::Out<Rows> z) {
+    for (auto r : pl::range(pld::world_size())) add_device(x[r], y[r], 1.0f, pld::device = r);
+    pl::host_callback(
+        [&](pl::Tensor<float> now) {
+          ++calls;
+          for (int r = 0; r < mpi::processes(); ++r) now.data()[4 * r] *= 10.0f;
+        },
+        y);
+    for (auto r : pl::range(pld::world_size())) add_device(y[r], z[r], 1.0f, pld::device = r);
+  });
+  const auto x = windows::numbers({mpi::processes(), 4});
+  pl::Array<float> y({mpi::processes(), 4}), z({mpi::processes(), 4});
+  host(x, y, z, mpi::config());
+  CHECK(calls == (mpi::own_rank() == 0 ? 1 : 0));
+  for (int r = 0; r < mpi::processes(); ++r) {
+    CHECK(y(r, 0) == (x(r, 0) + 1) * 10);
+    CHECK(z(r, 0) == (x(r, 0) + 1) * 10 + 1);
+    CHECK(z(r, 3) == x(r, 3) + 2);
+  }
+}
+
+TEST_CASE("an error of one rank is thrown in every process, and the program stays usable") {
+  windows::natively = true;
+  const int last = mpi::processes() - 1;
+  auto kernel = pl::jit.incore([last](Cells signal) {
+    if (pld::rank(signal) == last) pld::notify(signal, {.peer = 100});
+    pld::wait(signal);
+  });
+  auto device = pl::jit([&](auto signal) { kernel(signal); });
+  auto host = pl::jit.host([&](pl::Out<Rows>) {
+    auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(signal, pld::device = r);
+  });
+  pl::Array<float> y({mpi::processes(), 4});
+  for (int round = 0; round < 3; ++round) {
+    const auto message = support::message_of<pl::CommError>([&] { host(y, mpi::config()); });
+    CHECK(contains(message, "pld::notify: peer 100 of a window that"));
+    CHECK(contains(message, "program_test.cpp:"));
+    CHECK(contains(message, "; on rank " + std::to_string(last)));
+    check_usable();
+  }
+}
+
+TEST_CASE("an exception of the user's in a host callback is thrown in every process") {
+  windows::natively = true;
+  auto host = pl::jit.host([&](Rows x, pl::Out<Rows> y) {
+    for (auto r : pl::range(pld::world_size())) add_device(x[r], y[r], 1.0f, pld::device = r);
+    pl::host_callback([](pl::Tensor<float>) { throw std::out_of_range("no such token"); }, y);
+  });
+  const auto x = windows::numbers({mpi::processes(), 4});
+  pl::Array<float> y({mpi::processes(), 4});
+  CHECK_THROWS_WITH_AS(host(x, y, mpi::config()), "no such token", std::out_of_range);
+  check_usable();
+}
+
+TEST_CASE("a wait that nothing can end is reported in every process, in the words of threads") {
+  windows::natively = true;
+  if (mpi::processes() < 2) return;
+  auto kernel = pl::jit.incore([](Cells signal) {
+    if (pld::rank(signal) == 0)
+      pld::wait(signal, {.offsets = {2}, .expected = 100});
+    else
+      pld::notify(signal, {.peer = 0, .offsets = {2}});
+  });
+  auto device = pl::jit([&](auto signal) { kernel(signal); });
+  auto host = pl::jit.host([&](pl::Out<Rows>) {
+    auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(signal, pld::device = r);
+  });
+  pl::Array<float> y({mpi::processes(), 4});
+  const auto message = support::message_of<pl::CommError>([&] { host(y, mpi::config()); });
+  CHECK(contains(message, "deadlock: 1 wait "));
+  CHECK(contains(message, "pld::wait for cell 2 of window 0"));
+  CHECK(contains(message,
+                 "to be >= 100; it is " + std::to_string(mpi::processes() - 1) + ", last written by rank "));
+  CHECK(contains(message, "program_test.cpp:"));
+  CHECK(contains(message, "finished: rank 1"));
+  check_usable();
+}
+
+TEST_CASE("ranks that make different collective calls over MPI are told which") {
+  windows::natively = true;
+  if (mpi::processes() < 2) return;
+  auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w) {
+    if (pld::rank(w) == 1)
+      pld::allreduce(w, {.op = pld::ReduceOp::Max});
+    else
+      pld::allreduce(w);
+  });
+  auto device = pl::jit([&](auto w) { kernel(w); });
+  auto host = pl::jit.host([&](pl::Out<Rows>) {
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(w, pld::device = r);
+  });
+  pl::Array<float> y({mpi::processes(), 4});
+  const auto message = support::message_of<pl::CommError>([&] { host(y, mpi::config()); });
+  CHECK(contains(message, "ranks make different collective calls"));
+  CHECK(contains(message, "pld::allreduce of 4 float by Sum at "));
+  CHECK(contains(message, "pld::allreduce of 4 float by Max at "));
+  CHECK(contains(message, "program_test.cpp:"));
+  check_usable();
+}
+
+TEST_CASE("a collective that a rank leaves out is a deadlock over MPI, too") {
+  windows::natively = true;
+  if (mpi::processes() < 2) return;
+  auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w) {
+    if (pld::rank(w) != 1) pld::barrier(w);
+  });
+  auto device = pl::jit([&](auto w) { kernel(w); });
+  auto host = pl::jit.host([&](pl::Out<Rows>) {
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(w, pld::device = r);
+  });
+  pl::Array<float> y({mpi::processes(), 4});
+  const auto begin = std::chrono::steady_clock::now();
+  const auto message = support::message_of<pl::CommError>([&] { host(y, mpi::config()); });
+  CHECK(contains(message, "pld::barrier of window 0"));
+  CHECK(contains(message, "other ranks have not called it"));
+  CHECK(contains(message, "finished: rank 1"));
+  // A hang would never end; three seconds are promised, and a loaded machine gets more.
+  CHECK(std::chrono::steady_clock::now() - begin < std::chrono::seconds(60));
+  check_usable();
+}
+
+TEST_CASE("processes that compile different programs are told the ranks and the first difference") {
+  windows::natively = true;
+  if (mpi::processes() < 2) return;
+  const std::int64_t columns = mpi::own_rank() == 1 ? 5 : 4;
+  auto kernel = pl::jit.incore([](pl::Out<pl::Tensor<float>> y) { y = pl::store(pl::load(y), y); });
+  auto device = pl::jit([&](auto y) { kernel(y); });
+  auto host = pl::jit.host([&](pl::Out<pl::Tensor<float>> y) {
+    for (auto r : pl::range(pld::world_size())) device(y[r], pld::device = r);
+  });
+  pl::Array<float> y({mpi::processes(), columns});
+  const auto message = support::message_of<pl::PlanError>([&] { host(y, mpi::config()); });
+  CHECK(contains(message, "ranks 0 and 1 have compiled different programs: line "));
+  CHECK(contains(message, "float[4]"));
+  CHECK(contains(message, "float[5]"));
+  CHECK(contains(message, "every process must call the same programs with equal arguments"));
+  check_usable();
+}
+
+TEST_CASE("processes that run different programs are told what each does") {
+  windows::natively = true;
+  if (mpi::processes() < 2) return;
+  auto other_host = pl::jit.host([](Rows x, pl::Out<Rows> y) {
+    for (auto r : pl::range(pld::world_size())) add_device(x[r], y[r], 5.0f, pld::device = r);
+  });
+  const auto x = windows::numbers({mpi::processes(), 4});
+  pl::Array<float> y({mpi::processes(), 4});
+  const auto first = add_host.compile(x, y, mpi::config());
+  const auto second = other_host.compile(x, y, mpi::config());
+  const auto message = support::message_of<pl::CommError>([&] {
+    if (mpi::own_rank() == 1)
+      second(x, y);
+    else
+      first(x, y);
+  });
+  CHECK(contains(message, "the processes of a program on transport mpi do different things: rank "));
+  CHECK(contains(message, " runs the program defined at "));
+  CHECK(contains(message, "every process must make the same calls in the same order, with equal arguments"));
+}
+
+TEST_CASE("another number of device ids than of processes is an error with both") {
+  windows::natively = true;
+  pl::Array<float> x({mpi::processes() + 1, 4}), y({mpi::processes() + 1, 4});
+  const auto message =
+      support::message_of<pl::ConfigError>([&] { add_host(x, y, mpi::config(mpi::processes() + 1)); });
+  const int n = mpi::processes();
+  CHECK(contains(message, std::to_string(n) + (n == 1 ? " process was" : " processes were") +
+                              " started and " + std::to_string(n + 1) + " device ids are given"));
+  CHECK(contains(message, "start it with mpirun -n " + std::to_string(n + 1)));
+}
+
+TEST_CASE("check and schedule_seed are refused by name on MPI") {
+  pl::RunConfig config = mpi::config();
+  config.check = true;
+  pl::Array<float> x({mpi::processes(), 4}), y({mpi::processes(), 4});
+  CHECK(contains(message_of([&] { add_host(x, y, config); }),
+                 "RunConfig.check = true with RunConfig.distributed.transport = \"mpi\""));
+  config = mpi::config();
+  config.schedule_seed = 7;
+  CHECK(contains(message_of([&] { add_host(x, y, config); }),
+                 "RunConfig.schedule_seed = 7 with RunConfig.distributed.transport = \"mpi\""));
+}
+
+TEST_CASE("a worker keeps windows and resident tensors from call to call over MPI") {
+  windows::natively = true;
+  auto count = pl::jit.incore([](pl::Out<pl::Tensor<std::int32_t, 1>> y, Cells signal) {
+    pld::notify(signal, {.peer = (pld::rank(signal) + 1) % pld::nranks(signal)});
+    pld::barrier(signal);
+    y = pl::store(pl::load(signal, {0}, {1}), y);
+  });
+  auto device = pl::jit([&](auto y, auto signal) { count(y, signal); });
+  auto host = pl::jit.host([&](pl::Out<pl::Tensor<std::int32_t, NR, 1>> y) {
+    auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(y[r], signal, pld::device = r);
+  });
+  pl::Array<std::int32_t> y({mpi::processes(), 1});
+  const auto program = host.compile(y, mpi::config());
+  {
+    auto worker = program.prepare({.persistent = true});
+    for (int round = 1; round <= 3; ++round) {
+      worker(y);
+      for (const std::int32_t element : y) CHECK(element == round);
+    }
+  }
+  auto worker = program.prepare({.persistent = true, .zero_windows = true});
+  for (int round = 1; round <= 3; ++round) {
+    worker(y);
+    for (const std::int32_t element : y) CHECK(element == 1);
+  }
+}
