@@ -14,6 +14,7 @@ MpiBacking::~MpiBacking() {
   world_.free(memory_);
 }
 
-RemoteMemory* MpiBacking::remote() const { return &world_; }
+// A single process has all parts, and Open MPI makes no window for it.
+RemoteMemory* MpiBacking::remote() const { return world_.size() > 1 ? &world_ : nullptr; }
 
 }  // namespace pl::detail

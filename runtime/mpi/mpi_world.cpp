@@ -310,7 +310,7 @@ char* MpiWorld::allocate(std::int64_t bytes) {
     throw;
   }
   on_thread([&] {
-    require(calls_.create_window(base, length));
+    if (size_ > 1) require(calls_.create_window(base, length));
     unflushed_.emplace_back(static_cast<std::size_t>(size_), false);
   });
   const Lock lock(pool_mutex_);

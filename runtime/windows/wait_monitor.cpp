@@ -192,7 +192,8 @@ std::string WaitMonitor::report(const Snapshot& snapshot) {
   std::string collectives;
   for (const Sleeper* sleeper : snapshot.sleepers) {
     waits.push_back({sleeper->wait, sleeper->number});
-    if ((sleeper->wait.index < 0 || std::string_view(sleeper->wait.what) != "pld::wait") && collectives.empty())
+    if ((sleeper->wait.index < 0 || std::string_view(sleeper->wait.what) != "pld::wait") &&
+        collectives.empty())
       collectives = ranks_.collectives(*sleeper->wait.part->memory);
   }
   std::vector<int> finished;
