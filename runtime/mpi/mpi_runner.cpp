@@ -209,7 +209,7 @@ class MpiRunner final : public RankRunner {
           if (rank != world_.rank()) arrived.emplace_back(view, data);
         }
     }
-    refuse_common_memory(ranks, "mpi");
+    refuse_common_memory(ranks);
     for (const auto& [view, data] : arrived) Packed(view.view()).write(data.data());
   }
 
