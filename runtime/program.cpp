@@ -182,6 +182,10 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
     settings.schedule_seed = given.schedule_seed;
     settings.trace = given.trace;
   }
+  // Each process writes a file of its own.
+  if (settings.distributed.transport == "mpi" && !settings.trace.empty())
+    if (const int rank = MpiWorld::open(settings.distributed.device_ids.size()).rank(); rank > 0)
+      settings.trace += ".rank" + std::to_string(rank);
   RunTimes* const times = thread_state().times;
   Trace* const trace = Trace::to(settings.trace);
   const bool timed = times != nullptr || trace != nullptr;

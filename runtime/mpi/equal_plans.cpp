@@ -35,6 +35,7 @@ std::string hash_of(const std::string& text) {
 void require_equal_plans(std::size_t ranks, const std::string& program, const std::string& plan,
                          const Location& where) {
   MpiWorld& world = MpiWorld::open(ranks);
+  const std::unique_lock<std::mutex> turn = world.turn(program);
   const std::vector<std::string> hashes =
       world.meet(Meeting::Compile, "compiles " + program, {}, hash_of(plan)).payloads;
   if (std::all_of(hashes.begin(), hashes.end(),

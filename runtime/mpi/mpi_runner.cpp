@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <array>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -96,6 +97,7 @@ class MpiRunner final : public RankRunner {
 
   void begin(const std::string& what, const std::string& key) override {
     what_ = what;
+    turn_ = world_.turn(what);
     world_.begin(run_, "runs " + what, key);
   }
 
@@ -132,7 +134,10 @@ class MpiRunner final : public RankRunner {
     const std::string what = "calls a host callback at " + location_of(callback.where).str();
     (void)world_.meet(Meeting::Callback, what, what);
     share_written();
-    if (world_.rank() == 0) run();
+    if (world_.rank() == 0) {
+      const MpiWorld::AloneHere alone;
+      run();
+    }
     run_.throw_if_stopped();
     (void)world_.meet(Meeting::CallbackEnd, what, what);
     for (const Tensor<>& tensor : callback.tensors) {
@@ -148,6 +153,7 @@ class MpiRunner final : public RankRunner {
 
   [[nodiscard]] std::exception_ptr end(std::exception_ptr failure) override {
     // A process that stands elsewhere fails the run; then all come here, if they still live.
+    const std::unique_lock<std::mutex> turn = std::move(turn_);
     for (bool again = false;; again = true) {
       try {
         const MpiWorld::Met met = world_.end("ends " + what_);
@@ -219,6 +225,7 @@ class MpiRunner final : public RankRunner {
   WrittenRegions regions_{true};
   std::vector<GivenTensors> given_;  ///< by rank
   std::string what_;
+  std::unique_lock<std::mutex> turn_;
 };
 
 }  // namespace

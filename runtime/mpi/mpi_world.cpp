@@ -67,7 +67,12 @@ MpiWorld::MpiWorld(const MpiCalls& calls) : calls_(calls) {
 }
 
 void MpiWorld::leave() {
-  post([this] { send(0, Writer(MessageKind::Leaving).bytes); });
+  post([this] {
+    if (broken_)
+      ending_ = true;
+    else
+      send(0, Writer(MessageKind::Leaving).bytes);
+  });
   thread_.join();
 }
 
@@ -75,11 +80,15 @@ void MpiWorld::serve() {
   int looks = 0;
   auto sleep = std::chrono::microseconds(first_sleep);
   while (!ending_) {
-    bool busy = take_requests();
-    busy |= take_messages();
-    if (run_ != nullptr) busy |= run_->monitor().wake_satisfied();
-    if (coordinator_) coordinator_->look_for_deadlock(Coordinator::Clock::now());
-    if (busy) {
+    busy_ = take_requests();
+    if (!broken_) {
+      try {
+        look();
+      } catch (...) {
+        give_up(std::current_exception());
+      }
+    }
+    if (busy_) {
       looks = 0;
       sleep = first_sleep;
       continue;
@@ -94,7 +103,21 @@ void MpiWorld::serve() {
     sleep = std::min<std::chrono::microseconds>(2 * sleep,
                                                 run_ != nullptr ? longest_sleep_in_run : longest_sleep);
   }
-  calls_.finish();
+  // Otherwise the others cannot be told any more; mpirun ends them.
+  if (!broken_) calls_.finish();
+}
+
+void MpiWorld::look() {
+  busy_ |= take_messages();
+  if (run_ != nullptr) busy_ |= run_->monitor().wake_satisfied();
+  if (coordinator_) coordinator_->look_for_deadlock(Coordinator::Clock::now());
+}
+
+void MpiWorld::give_up(std::exception_ptr why) {
+  broken_ = why;
+  if (arrived_ != nullptr) finish(std::exchange(arrived_, nullptr)->request, why);
+  for (const auto& [number, request] : std::exchange(adds_, {})) finish(*request, why);
+  if (run_ != nullptr) run_->fail(why);
 }
 
 void MpiWorld::run_and_wait(Request& request) {
@@ -134,15 +157,18 @@ bool MpiWorld::take_requests() {
     taken.swap(queue_);
   }
   for (auto& [request, work] : taken) {
-    if (request == nullptr) {
-      work();
-      continue;
-    }
-    std::exception_ptr error;
+    std::exception_ptr error = request != nullptr ? broken_ : nullptr;
     try {
-      request->work();
+      if (request == nullptr)
+        work();
+      else if (!error)
+        request->work();
     } catch (...) {
       error = std::current_exception();
+    }
+    if (request == nullptr) {
+      if (error && !broken_) give_up(std::move(error));
+      continue;
     }
     if (error || !request->keep) finish(*request, std::move(error));
   }
@@ -240,6 +266,15 @@ MpiWorld::Met MpiWorld::meet(Meeting meeting, const std::string& what, const std
   return std::move(arrived.met);
 }
 
+std::unique_lock<std::mutex> MpiWorld::turn(const std::string& what) {
+  if (alone_)
+    throw LevelError(
+        what +
+        " was called in a host callback, which runs on rank 0 alone where the transport is \"mpi\"; "
+        "call it behind the program that calls back");
+  return std::unique_lock(turn_);
+}
+
 void MpiWorld::begin(ProgramRun& run, const std::string& what, const std::string& key) {
   // Known before the others may begin: they can fail at once.
   on_thread([&] {
@@ -261,7 +296,7 @@ void MpiWorld::forget_run() {
 void MpiWorld::tell_failure(std::string failure) {
   post([this, failure = std::move(failure)] {
     // A failure that came from there is not told back: it could arrive in the next run.
-    if (std::exchange(failure_is_known_, true) || run_ == nullptr) return;
+    if (std::exchange(failure_is_known_, true) || run_ == nullptr || broken_) return;
     Writer message(MessageKind::Failed);
     message.bytes += failure;
     send(0, message.bytes);
@@ -364,6 +399,7 @@ void MpiWorld::put(int rank, const RemoteRegion& to, const void* dense) {
   const WindowPool::Place place = place_of(to.data);
   on_thread([&] {
     unflushed_[static_cast<std::size_t>(place.window)][static_cast<std::size_t>(rank)] = true;
+    any_unflushed_.store(true, std::memory_order_release);
     const MpiRegion region = region_of(to, place.displacement);
     require(calls_.put(place.window, rank, &region, dense));
   });
@@ -383,10 +419,12 @@ void MpiWorld::signal(int rank, const std::int32_t* cell, std::int32_t value, bo
 }
 
 void MpiWorld::fence() {
+  if (!any_unflushed_.load(std::memory_order_acquire)) return;
   on_thread([this] { flush_all(); });
 }
 
 void MpiWorld::flush_all() {
+  any_unflushed_.store(false, std::memory_order_release);
   for (std::size_t window = 0; window < unflushed_.size(); ++window)
     for (int rank = 0; rank < size_; ++rank) {
       auto unflushed = unflushed_[window][static_cast<std::size_t>(rank)];

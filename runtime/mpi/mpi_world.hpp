@@ -23,6 +23,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -50,6 +51,16 @@ class MpiWorld final : public RemoteMemory {
   /// they never will be, Stopped where the run has failed meanwhile.
   Met meet(Meeting meeting, const std::string& what, const std::string& key = {},
            const std::string& payload = {});
+  /// One run or comparison of plans at a time: the processes would meet crosswise. Throws LevelError in a host callback.
+  [[nodiscard]] std::unique_lock<std::mutex> turn(const std::string& what);
+  /// Inside it no other process takes part in what this thread does.
+  class AloneHere {
+   public:
+    AloneHere() { alone_ = true; }
+    ~AloneHere() { alone_ = false; }
+    AloneHere(const AloneHere&) = delete;
+    AloneHere& operator=(const AloneHere&) = delete;
+  };
   /// As meet, at the beginning and the end of a run.
   void begin(ProgramRun& run, const std::string& what, const std::string& key);
   [[nodiscard]] Met end(const std::string& what) { return meet(Meeting::End, what); }
@@ -106,6 +117,8 @@ class MpiWorld final : public RemoteMemory {
   [[nodiscard]] RemoteState state();
   [[nodiscard]] WindowPool::Place place_of(const void* address);
   void leave();
+  void give_up(std::exception_ptr why);
+  void look();
 
   const MpiCalls& calls_;
   int rank_ = 0, size_ = 1;
@@ -126,7 +139,13 @@ class MpiWorld final : public RemoteMemory {
   ProgramRun* run_ = nullptr;
   bool failure_is_known_ = false;  ///< to the coordinator
   bool ending_ = false;
-  std::string problem_;  ///< why MPI could not be started
+  bool busy_ = false;          ///< something has happened in this look
+  std::exception_ptr broken_;  ///< MPI has failed: all that is asked for fails with it
+  std::string problem_;        ///< why MPI could not be started
+
+  std::atomic<bool> any_unflushed_{false};
+  std::mutex turn_;
+  static inline thread_local bool alone_ = false;
 
   std::thread thread_;
 };

@@ -9,6 +9,7 @@
 #include "runtime/windows/call_note.hpp"
 #include "runtime/windows/reduce_lines.hpp"
 #include "runtime/windows/remote_call.hpp"
+#include "runtime/windows/remote_memory.hpp"
 #include "runtime/windows/remote_transfer.hpp"
 #include "runtime/windows/signal_cells.hpp"
 #include "runtime/windows/task_watch.hpp"
@@ -233,6 +234,8 @@ class Collective {
 
   /// A dissemination barrier: in round k each rank signals the one 2^k behind it.
   void meet() {
+    // Whoever hears of this rank through others must see what it has put, too.
+    if (RemoteMemory* const remote = memory_.remote()) remote->fence();
     if (signal_) {
       signal_->step();
       // The checker takes the order from Trilith's own cells, whose values only grow.

@@ -117,6 +117,21 @@ TEST_CASE("an exception of the user's in a host callback is thrown in every proc
   check_usable();
 }
 
+TEST_CASE("a program in a host callback on MPI is refused, since the callback runs on rank 0 alone") {
+  windows::natively = true;
+  const auto x = windows::numbers({mpi::processes(), 4});
+  pl::Array<float> y({mpi::processes(), 4});
+  auto host = pl::jit.host([&](Rows in, pl::Out<Rows> out) {
+    for (auto r : pl::range(pld::world_size())) add_device(in[r], out[r], 1.0f, pld::device = r);
+    pl::host_callback([&](pl::Tensor<float>) { add_host(x, y, mpi::config()); }, out);
+  });
+  const auto message = support::message_of<pl::LevelError>([&] { host(x, y, mpi::config()); });
+  CHECK(contains(message,
+                 "was called in a host callback, which runs on rank 0 alone where the transport is \"mpi\""));
+  CHECK(contains(message, "call it behind the program that calls back"));
+  check_usable();
+}
+
 TEST_CASE("a wait that nothing can end is reported in every process, in the words of threads") {
   windows::natively = true;
   if (mpi::processes() < 2) return;
