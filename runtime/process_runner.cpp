@@ -91,7 +91,7 @@ class Ranks {
           if (!child->over()) child->process.kill();
       }
       look_ms = something || give_up_at_ ? first_look_ms : std::min(2 * look_ms, rarest_look_ms);
-      look_for_the_dead();
+      look_for_the_dead(!something);
       if (something || run_.stopped()) continue;
       if (const auto deadlock = waits_.find_deadlock())
         run_.fail(std::make_exception_ptr(CommError(deadlock->text, deadlock->where)));
@@ -106,12 +106,15 @@ class Ranks {
         used.push_back({child->process.rank(), child->written, child->read});
       refuse_common_memory(used);
     }
+    for (const auto& child : children_)
+      if (child->written.empty()) waits_.commit(child->process.rank(), false);
     for (const auto& child : children_) {
+      const bool send = !run_.stopped() && !child->written.empty();
+      // One that has nothing to send may be gone already.
       if (child->process.has_ended()) {
-        if (!run_.stopped()) fail_as_ended(child->process);
+        if (send) fail_as_ended(child->process);
         continue;
       }
-      const bool send = !run_.stopped() && !child->written.empty();
       waits_.commit(child->process.rank(), send);
       if (send && !receive_views(child->process, child->written)) {
         child->process.kill();
@@ -176,10 +179,11 @@ class Ranks {
     }
   }
 
-  /// A rank that has ended without a word that it is done.
-  void look_for_the_dead() {
+  /// A rank that has ended without a word that it is done. `all`: also those whose end of the pipe somebody else holds
+  /// open, which costs a system call each.
+  void look_for_the_dead(bool all) {
     for (const auto& child : children_) {
-      if (child->over() || !child->process.has_ended()) continue;
+      if (child->over() || (!all && child->process.file() >= 0) || !child->process.has_ended()) continue;
       (void)hear(*child);
       if (child->done) continue;
       child->dead = true;
