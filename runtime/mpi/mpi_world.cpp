@@ -26,6 +26,9 @@ using namespace std::chrono_literals;
 // A partner that is at it answers within this many looks; ranks may share a core, so each gives it away.
 constexpr int looks_before_sleep = 40;
 constexpr auto first_sleep = 20us, longest_sleep_in_run = 1000us, longest_sleep = 8000us;
+// Whoever has waited for so many sleeps, a fifth of a second, waits for something that takes long.
+constexpr int sleeps_before_rest = 200;
+constexpr auto rest_in_run = 4000us;
 
 }  // namespace
 
@@ -77,7 +80,7 @@ void MpiWorld::leave() {
 }
 
 void MpiWorld::serve() {
-  int looks = 0;
+  int looks = 0, sleeps = 0;
   auto sleep = std::chrono::microseconds(first_sleep);
   while (!ending_) {
     busy_ = take_requests();
@@ -89,7 +92,7 @@ void MpiWorld::serve() {
       }
     }
     if (busy_) {
-      looks = 0;
+      looks = sleeps = 0;
       sleep = first_sleep;
       continue;
     }
@@ -100,8 +103,9 @@ void MpiWorld::serve() {
     const Lock lock(mutex_);
     if (!queue_.empty()) continue;
     wake_.wait_for(mutex_, sleep);
-    sleep = std::min<std::chrono::microseconds>(2 * sleep,
-                                                run_ != nullptr ? longest_sleep_in_run : longest_sleep);
+    auto longest = std::chrono::microseconds(longest_sleep);
+    if (run_ != nullptr) longest = ++sleeps < sleeps_before_rest ? longest_sleep_in_run : rest_in_run;
+    sleep = std::min(2 * sleep, longest);
   }
   // Otherwise the others cannot be told any more; mpirun ends them.
   if (!broken_) calls_.finish();

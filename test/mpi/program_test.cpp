@@ -2,7 +2,9 @@
 #include "mpi.hpp"
 
 #include <chrono>
+#include <ctime>
 #include <stdexcept>
+#include <thread>
 
 using support::contains;
 using windows::message_of;
@@ -155,6 +157,34 @@ TEST_CASE("a wait that nothing can end is reported in every process, in the word
   CHECK(contains(message, "program_test.cpp:"));
   CHECK(contains(message, "finished: rank 1"));
   check_usable();
+}
+
+TEST_CASE("a rank that waits over MPI uses little CPU time, and a signal wakes it") {
+  windows::natively = true;
+  if (mpi::processes() < 2) return;
+  auto kernel = pl::jit.incore([](Cells signal) {
+    if (pld::rank(signal) == 0)
+      for (int peer = 1; peer < pld::nranks(signal); ++peer) pld::notify(signal, {.peer = peer});
+    else
+      pld::wait(signal);
+  });
+  bool recorded = false;
+  auto device = pl::jit([&](auto signal) {
+    if (recorded && mpi::own_rank() == 0) std::this_thread::sleep_for(std::chrono::seconds(2));
+    kernel(signal);
+  });
+  auto host = pl::jit.host([&](pl::Out<Rows>) {
+    auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(signal, pld::device = r);
+  });
+  pl::Array<float> y({mpi::processes(), 4});
+  const auto program = host.compile(y, mpi::config());
+  recorded = true;
+  const std::clock_t before = std::clock();
+  program(y);
+  const double used = static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC;
+  MESSAGE("CPU seconds in two of waiting: ", used);
+  CHECK(used < 0.5);
 }
 
 TEST_CASE("ranks that make different collective calls over MPI are told which") {
