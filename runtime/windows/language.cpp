@@ -159,6 +159,7 @@ void get(const ViewRef& destination, const ViewRef& window, const pld::GetOption
 void remote_fence(const std::source_location& where) {
   require_kernel(abi::remote_fence, where);
   RemoteCall call(abi::remote_fence);
+  call.where = Place(where);
   perform(call);
 }
 

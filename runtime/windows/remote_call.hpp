@@ -29,6 +29,10 @@ struct RemoteCall {
 /// Does it, waiting where it must. Throws CommError, ShapeError, DtypeError at the request's place, or Stopped.
 void perform(RemoteCall& call);
 
+/// For tests: an operation of a checked run that must not happen, as if it were not in the program; null: none.
+using LeaveOut = bool (*)(const RemoteCall& call);
+[[nodiscard]] LeaveOut& leave_out_for_tests();
+
 /// The collectives of `perform`.
 void perform_collective(const RemoteCall& call);
 

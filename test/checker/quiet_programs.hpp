@@ -1,0 +1,195 @@
+// Right programs that look suspicious: quiet_test.cpp runs them in the order of many seeds, removal_test.cpp with one
+// operation less.
+#pragma once
+
+#include "check.hpp"
+
+namespace right {
+namespace {
+
+using windows::Cells;
+using windows::Data;
+
+/// Off where a program is made wrong and only the checker shall tell.
+bool data_are_checked = true;
+
+/// Raises an error in the run: what was read was not what was written.
+void require(bool condition) {
+  if (data_are_checked && !condition) throw pl::UserError("wrong data");
+}
+
+auto double_buffering = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> rounds) {
+  const int n = pld::nranks(data), next = (pld::rank(data) + 1) % n, last = (pld::rank(data) + n - 1) % n;
+  for (int round = 0; round < rounds; ++round) {
+    const int half = round % 2 * 32;
+    if (round >= 2) pld::wait(signal, {.offsets = {1}, .expected = round - 1});
+    pld::remote_store(pl::full<std::int32_t>({32}, round), data, {.peer = next, .offsets = {half}});
+    pld::notify(signal, {.peer = next});
+    pld::wait(signal, {.expected = round + 1});
+    require(pl::read(data, {half + 31}) == round);
+    pld::notify(signal, {.peer = last, .offsets = {1}});
+  }
+});
+
+auto chain_through_a_third = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> fenced) {
+  const int me = pld::rank(data);
+  if (me == 0) {
+    pld::remote_store(pl::full<std::int32_t>({8}, 9), data, {.peer = 2});
+    pld::put(data, {.peer = 1, .src = data, .dst_offsets = {8}, .src_offsets = {40}, .shape = {4}});
+    if (fenced == 1) pld::fence();
+    if (fenced == 0) pld::notify(signal, {.peer = 2, .offsets = {5}});
+    pld::notify(signal, {.peer = 1});
+  }
+  if (me == 1) {
+    pld::wait(signal);
+    data = pl::store(pl::load(data, {8}, {4}) + 3, {8}, data);
+    pld::notify(signal, {.peer = 2});
+  }
+  if (me == 2) {
+    pld::wait(signal);
+    require(pl::read(data, {7}) == 9);
+    require(pl::read(pld::remote_load(data, {.peer = 1, .offsets = {8}, .shape = {4}}), {3}) == 3);
+  }
+});
+
+auto all_add_to_one = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> size) {
+  const int n = pld::nranks(data);
+  for (int round = 0; round < 3; ++round)
+    pld::remote_store(pl::full<std::int32_t>({size}, 1), data, {.peer = 0, .atomic = pl::Atomic::Add});
+  pld::notify(signal, {.peer = 0});
+  if (pld::rank(data) != 0) return;
+  pld::wait(signal, {.expected = n});
+  require(pl::read(data, {size - 1}) == 3 * n);
+});
+
+auto collectives_back_to_back = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> rounds) {
+  const int n = pld::nranks(data);
+  for (int round = 0; round < rounds; ++round) {
+    data = pl::store(pl::full<std::int32_t>({64}, 1), {0}, data);
+    pld::allreduce(data);
+    require(pl::read(data, {63}) == n);
+    pld::broadcast(data, {.root = round % n});
+    pld::allreduce(data, {.op = pld::ReduceOp::Max, .algorithm = pld::Algorithm::Ring});
+    pld::barrier(signal);
+    require(pl::read(pld::remote_load(data, {.peer = round % n, .shape = {64}}), {5}) == n);
+    pld::barrier(data);
+  }
+});
+
+auto rows_by_collectives = pl::jit.incore([](Data data, Cells, pl::Scalar<int>) {
+  const int n = pld::nranks(data);
+  auto rows = data.slice({0}, {n});
+  data = pl::store(pl::full<std::int32_t>({1}, pld::rank(data)), {pld::rank(data)}, data);
+  pld::allgather(rows);
+  require(pl::read(data, {n - 1}) == n - 1);
+  pld::all_to_all(rows);
+  pld::reduce_scatter(rows);
+  data = pl::store(pl::load(data, {0}, {n}) * 2, {0}, data);
+});
+
+auto notifies_itself = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> rounds) {
+  const int me = pld::rank(data);
+  for (int round = 1; round <= rounds; ++round) {
+    pld::remote_store(pl::full<std::int32_t>({64}, round), data, {.peer = me});
+    pld::notify(signal, {.peer = me, .offsets = {3}});
+    pld::wait(signal, {.offsets = {3}, .expected = round});
+    require(pl::read(pl::load(data), {1}) == round);
+  }
+});
+
+auto counts_a_hundred_rounds = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int>) {
+  const int n = pld::nranks(data), next = (pld::rank(data) + 1) % n;
+  for (int round = 1; round <= 100; ++round) {
+    pld::notify(signal, {.peer = next, .offsets = {7}});
+    pld::wait(signal, {.offsets = {7}, .expected = round});
+  }
+});
+
+auto runs_free = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int>) {
+  // Rank 0 sends all its signals at once; the others take them one by one.
+  for (int round = 1; round <= 8; ++round)
+    if (pld::rank(data) == 0)
+      for (int peer = 1; peer < pld::nranks(data); ++peer) {
+        pld::remote_store(pl::full<std::int32_t>({4}, round), data, {.peer = peer, .offsets = {4 * round}});
+        pld::notify(signal, {.peer = peer});
+      }
+    else {
+      pld::wait(signal, {.expected = round});
+      require(pl::read(data, {4 * round + 3}) == round);
+    }
+});
+
+auto sets_growing_values = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int>) {
+  const int n = pld::nranks(data), next = (pld::rank(data) + 1) % n, last = (pld::rank(data) + n - 1) % n;
+  for (int round = 1; round <= 5; ++round) {
+    pld::put(data, {.peer = next, .src = data, .dst_offsets = {0}, .src_offsets = {32}, .shape = {8}});
+    pld::notify(signal, {.peer = next, .value = round, .op = pld::NotifyOp::Set});
+    pld::wait(signal, {.expected = round, .cmp = pld::WaitCmp::Eq});
+    (void)pl::load(data, {0}, {8});
+    pld::notify(signal, {.peer = last, .offsets = {1}});
+    pld::wait(signal, {.offsets = {1}, .expected = round});
+  }
+});
+
+auto resets_with_an_acknowledgement = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int>) {
+  const int me = pld::rank(data), n = pld::nranks(data), next = (me + 1) % n, last = (me + n - 1) % n;
+  for (int round = 1; round <= 4; ++round) {
+    pld::notify(signal, {.peer = next});
+    pld::wait(signal);
+    pld::notify(signal, {.peer = me, .value = 0, .op = pld::NotifyOp::Set});
+    pld::notify(signal, {.peer = last, .offsets = {1}});
+    pld::wait(signal, {.offsets = {1}, .expected = round});
+  }
+});
+
+auto takes_turns_to_set = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int>) {
+  // Each rank Sets the cell of rank 0 once the one before it has told it to.
+  const int me = pld::rank(data), n = pld::nranks(data);
+  if (me != 0) {
+    if (me != 1) pld::wait(signal);
+    pld::notify(signal, {.peer = 0, .offsets = {4}, .value = me, .op = pld::NotifyOp::Set});
+    pld::remote_store(pl::full<std::int32_t>({64}, me), data, {.peer = 0});
+    if (me + 1 < n) pld::fence();
+    pld::notify(signal, {.peer = (me + 1) % n, .offsets = {0}});
+  } else {
+    pld::wait(signal);
+    require(pl::read(data, {9}) == n - 1);
+    require(pl::read(signal, {4}) == n - 1);
+  }
+});
+
+auto waits_again_for_what_is_there = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int>) {
+  const int next = (pld::rank(data) + 1) % pld::nranks(data);
+  pld::remote_store(pl::full<std::int32_t>({64}, 4), data, {.peer = next});
+  pld::notify(signal, {.peer = next});
+  for (int part = 0; part < 4; ++part) {
+    pld::wait(signal);
+    require(pl::read(data, {part}) == 4);
+  }
+});
+
+auto neighbours_in_one_line = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int>) {
+  // Bytes of two writers side by side, and cells beside data in one window.
+  const int me = pld::rank(data), n = pld::nranks(data), next = (me + 1) % n, last = (me + n - 1) % n;
+  pld::remote_store(pl::full<std::int32_t>({1}, me), signal, {.peer = next, .offsets = {2}});
+  pld::remote_store(pl::full<std::int32_t>({1}, me), signal, {.peer = last, .offsets = {3}});
+  pld::notify(signal, {.peer = next, .offsets = {0}});
+  pld::notify(signal, {.peer = last, .offsets = {1}});
+  pld::wait(signal, {.offsets = {0}});
+  pld::wait(signal, {.offsets = {1}});
+  require(pl::read(pl::load(signal, {2}, {2}), {0}) == last);
+  (void)pl::load(signal);
+});
+
+auto gathers_by_get = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> size) {
+  const int n = pld::nranks(data);
+  data = pl::store(pl::full<std::int32_t>({size}, pld::rank(data)), {0}, data);
+  for (int peer = 0; peer < n; ++peer) pld::notify(signal, {.peer = peer});
+  pld::wait(signal, {.expected = n});
+  for (int peer = 0; peer < n; ++peer)
+    pld::get(data, data, {.peer = peer, .src_offsets = {0}, .dst_offsets = {8 + 8 * peer}, .shape = {size}});
+  require(pl::read(data, {8 * n}) == n - 1);
+});
+
+}  // namespace
+}  // namespace right
