@@ -562,14 +562,17 @@ class KernelDispatch {
   /// The process of a rank compiles nothing: what the host has not compiled before it forked runs natively.
   const Specialisation* do_without_code(const ContextState& context, const CallPlan& plan,
                                         const Argument* arguments, const Measured* measured) {
-    const std::string what = "was not compiled for (" +
-                             describe(plan.kernel->ir, signature_of(plan, context, arguments, measured)) +
-                             ") when the processes of the ranks were started";
-    const std::string mend =
-        "; call it where no pl::read or pl::wait comes before it, or use the transport \"threads\"";
-    if (state_.external != nullptr) throw Error(title() + " is written by hand and " + what + mend, here());
+    const std::string shape = describe(plan.kernel->ir, signature_of(plan, context, arguments, measured));
+    if (state_.external != nullptr)
+      throw Error(title() + " is written by hand and was not compiled for (" + shape +
+                      ") when the processes of the ranks were started; call it where no pl::read or pl::wait "
+                      "comes before it, or use the transport \"threads\"",
+                  here());
     if (!state_.told_constant.exchange(true))
-      log(LogLevel::Warning, title() + " " + what + ", so it runs natively there, slowly" + mend);
+      log(LogLevel::Warning, title() + " was not compiled for (" + shape +
+                                 ") when the processes of the ranks were started, so it runs natively there, "
+                                 "slowly; call it where no pl::read or pl::wait comes before it, or use the "
+                                 "transport \"threads\"");
     return nullptr;
   }
 
