@@ -173,7 +173,7 @@ TEST_CASE("given signal cells are zero again after each of a thousand collective
     const int n = pld::nranks(w);
     std::int64_t wrong = 0;
     for (int round = 0; round < 1000; ++round) {
-      w = pl::store(pl::full<std::int64_t>({1}, pld::rank(w) + round), {0}, w);
+      w = pl::store(pl::full<std::int64_t>({1}, pl::cast<std::int64_t>(pld::rank(w) + round)), {0}, w);
       if (round % 2 == 0)
         pld::allreduce(w, {.algorithm = pld::Algorithm::Mesh, .signal = cells});
       else
