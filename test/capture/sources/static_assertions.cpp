@@ -38,6 +38,7 @@ void b3(Tensor x, Output y) { pl::submit(kernel, x WRONG(, COMMA y)); }  // asse
 void b4(Tensor x, Output y) { pl::submit(kernel, WRONG(pl::deps = {} COMMA x COMMA y, x COMMA y COMMA pl::deps = {})); }  // asserted: and pl::own_thread stand behind the arguments
 auto entry = pl::jit([](auto x, auto y) {});
 void b5(Tensor x, Output y) { entry(WRONG(pld::device = 0 COMMA x COMMA y, x COMMA y COMMA pld::device = 0)); }  // asserted: pld::device = r stands behind the arguments
+void b6(pld::DistributedTensor<float, 4> w, Tensor x) { pl::host_callback([](auto) {}, WRONG(w, x)); }  // asserted: pl::host_callback takes tensors and scalars; bring a window's part to the host with a kernel
 void b6() { pl::at(pl::Level::core_group, [&](WRONG(int,)) {}); }        // asserted: the body of pl::at is a lambda without parameters
 
 // Operations.
