@@ -151,13 +151,16 @@ std::optional<WaitMonitor::Snapshot> WaitMonitor::all_idle(const Sleeper& from) 
     for (int member = 0; member < window.size(); ++member)
       if (ranks.insert(window.part(member).rank).second) open.push_back(window.part(member).rank);
   };
+  // Every sleeping thread looks: with many ranks none may pass all waits once for each rank.
+  const auto rank_of = [](const Sleeper* sleeper) { return sleeper->wait.part->rank; };
+  std::vector<const Sleeper*> by_rank(sleepers_.begin(), sleepers_.end());
+  std::ranges::sort(by_rank, {}, rank_of);
   add_domain(*from.wait.part->memory);
   while (!open.empty()) {
     const int rank = open.back();
     open.pop_back();
     std::size_t waits = 0;
-    for (const Sleeper* sleeper : sleepers_) {
-      if (sleeper->wait.part->rank != rank) continue;
+    for (const Sleeper* sleeper : std::ranges::equal_range(by_rank, rank, {}, rank_of)) {
       if (is_satisfied(sleeper->wait, load(sleeper->wait.cell))) return std::nullopt;
       ++waits;
       result.sleepers.push_back(sleeper);

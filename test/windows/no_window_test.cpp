@@ -34,12 +34,13 @@ std::string failure(const Operation& operation, bool cells_of_each = false) {
 TEST_CASE("a window that no host made belongs to no rank") {
   const std::string message = failure([](auto&, auto&) { pld::notify(Cells(), {.peer = 0}); });
   CHECK(contains(message, "no_window_test.cpp"));
-  CHECK(contains(message, "pld::notify on a pld::DistributedTensor that belongs to no rank; windows come from"));
+  CHECK(contains(message,
+                 "pld::notify on a pld::DistributedTensor that belongs to no rank; windows come from"));
 }
 
 TEST_CASE("signal cells that are no window are refused") {
-  const std::string message =
-      failure([](auto& data, auto&) { pld::allreduce(data, {.signal = pld::DistributedTensor<std::int32_t>()}); });
+  const std::string message = failure(
+      [](auto& data, auto&) { pld::allreduce(data, {.signal = pld::DistributedTensor<std::int32_t>()}); });
   CHECK(contains(message, "pld::allreduce: .signal is no window of this rank"));
 }
 

@@ -16,7 +16,8 @@ namespace {
 
 using Row = pl::Tensor<float, windows::N>;
 using Rows = windows::Rows<float>;
-using CellRows = windows::Rows<std::int32_t>;
+constexpr auto M = pl::dynamic("M");
+using CellRows = pl::Tensor<std::int32_t, windows::NR, M>;
 
 pl::RunConfig native(int ranks) {
   pl::RunConfig result = windows::config(ranks);

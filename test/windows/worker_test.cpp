@@ -273,7 +273,8 @@ TEST_CASE("a rank that throws leaves the worker usable, and persistent windows a
       for (const float element : y) CHECK(element == static_cast<float>(round));
     }
     bad = 7;
-    CHECK(contains(message_of([&] { worker(y); }), "pld::remote_store: peer 7 of a window that 2 ranks share"));
+    CHECK(
+        contains(message_of([&] { worker(y); }), "pld::remote_store: peer 7 of a window that 2 ranks share"));
     bad = 0;
     worker(y);
     CHECK(y(1, 7) == 1);
@@ -392,8 +393,9 @@ TEST_CASE("a callback by name is the worker's, and is missed where there is none
 }
 
 TEST_CASE("a callback elsewhere, and a worker used in its own callback, are refused") {
-  CHECK(contains(message_of([] { pl::host_callback([] {}); }),
-                 "pl::host_callback was called outside a host orchestrator; elsewhere call the function itself"));
+  CHECK(contains(
+      message_of([] { pl::host_callback([] {}); }),
+      "pl::host_callback was called outside a host orchestrator; elsewhere call the function itself"));
   const pl::Array<float> x = rows(1);
   pl::Array<float> y({1, 8});
   std::function<void()> inside;
