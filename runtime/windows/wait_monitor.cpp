@@ -147,11 +147,13 @@ std::optional<WaitMonitor::Snapshot> WaitMonitor::all_idle(const Sleeper& from) 
   Snapshot result;
   std::set<int> ranks;
   std::vector<int> open;
+  std::set<const WindowMemory*> windows;
   const auto add_domain = [&](const WindowMemory& window) {
+    if (!windows.insert(&window).second) return;
     for (int member = 0; member < window.size(); ++member)
       if (ranks.insert(window.part(member).rank).second) open.push_back(window.part(member).rank);
   };
-  // Every sleeping thread looks: with many ranks none may pass all waits once for each rank.
+  // Every sleeping thread looks, so a look at many ranks must not pass all waits or all ranks once for each.
   const auto rank_of = [](const Sleeper* sleeper) { return sleeper->wait.part->rank; };
   std::vector<const Sleeper*> by_rank(sleepers_.begin(), sleepers_.end());
   std::ranges::sort(by_rank, {}, rank_of);
