@@ -73,15 +73,27 @@ bool same_small_integer(const std::vector<std::int64_t>& values, int world_size)
   });
 }
 
-/// The integers of a dispatch: its own, then those of its tasks and their captures, in order.
+/// Another task of the same kernel has another number there: they are counted, not ranks.
+bool is_counted(const RecordedDispatch& dispatch, const RecordedTask& task, std::size_t argument,
+                std::int64_t value) {
+  return std::any_of(dispatch.tasks.begin(), dispatch.tasks.end(), [&](const RecordedTask& other) {
+    std::int64_t other_value = value;
+    return other.kernel == task.kernel && other.arguments.size() > argument &&
+           other.arguments[argument].integer(other_value) && other_value != value;
+  });
+}
+
+/// The integers of a dispatch: its own, then those of its tasks and their captures, in order; -1 stands for those that
+/// are counted.
 std::vector<std::int64_t> integers_of(const RecordedDispatch& dispatch) {
   std::vector<std::int64_t> result;
   std::int64_t value = 0;
   for (const RecordedArgument& argument : dispatch.arguments)
     if (argument.integer(value)) result.push_back(value);
   for (const RecordedTask& task : dispatch.tasks) {
-    for (const RecordedArgument& argument : task.arguments)
-      if (argument.integer(value)) result.push_back(value);
+    for (std::size_t i = 0; i < task.arguments.size(); ++i)
+      if (task.arguments[i].integer(value))
+        result.push_back(is_counted(dispatch, task, i, value) ? -1 : value);
     result.insert(result.end(), task.integer_captures.begin(), task.integer_captures.end());
   }
   return result;

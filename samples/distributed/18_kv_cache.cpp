@@ -19,10 +19,7 @@ using Table = pl::Tensor<float, 3, VOCABULARY, DEPTH>;  // of each token its que
 using Head = pl::Tensor<float, VOCABULARY, DEPTH>;
 using Cache = pl::Tensor<float, 2, CONTEXT, DEPTH>;  // keys, values
 using Logits = pl::Tensor<float, VOCABULARY>;
-using Sums = pld::DistributedTensor<float, VOCABULARY>;
-using Tables = pl::Tensor<float, NR, 3, VOCABULARY, DEPTH>;
-using Heads = pl::Tensor<float, NR, VOCABULARY, DEPTH>;
-using Caches = pl::Tensor<float, NR, 2, CONTEXT, DEPTH>;
+using All = pl::Tensor<float>;  // a table, cache, … for every rank
 
 // (1) Key and value of the token at `at` go into the cache, in place.
 auto remember = pl::jit.incore([](Text text, pl::Scalar<int> at, Table table, pl::InOut<Cache> cache) {
@@ -33,7 +30,7 @@ auto remember = pl::jit.incore([](Text text, pl::Scalar<int> at, Table table, pl
 
 // (2) The token looks at those before it and at itself. The heads' logits are added up among the ranks.
 auto attend = pl::jit.incore([](Text text, pl::Scalar<int> at, Table table, Head head, Cache cache,
-                                pl::Out<Logits> logits, Sums sums) {
+                                pl::Out<Logits> logits, pld::DistributedTensor<float, VOCABULARY> sums) {
   auto query = pl::load(table[0], {pl::read(pl::load(text), {at}), 0}, {1, DEPTH});
   auto scores = pl::matmul(query, pl::load(cache[0]), {.trans_b = true});
   scores = pl::where(pl::tri<bool>(1, CONTEXT, at), scores, -1e9f);
@@ -45,28 +42,32 @@ auto attend = pl::jit.incore([](Text text, pl::Scalar<int> at, Table table, Head
 });
 
 // (3) Two programs. The sampler is ordinary C++ that runs when all ranks have finished: greedy, one token more.
-auto prefill_device = pl::jit([](Text text, Table table, pl::InOut<Cache> cache) {
+auto prefill_device = pl::jit([](auto text, auto table, auto cache) {
   for (int at = 0; at < PROMPT; ++at) remember(text, at, table, cache);
 });
-auto prefill = pl::jit.host([](Text text, Tables tables, pl::InOut<Caches> caches) {
-  for (auto r : pl::range(pld::world_size())) prefill_device(text, tables[r], caches[r], pld::device = r);
+auto prefill = pl::jit.host([](Text text, All table, pl::InOut<All> cache) {
+  for (auto r : pl::range(pld::world_size())) prefill_device(text, table[r], cache[r], pld::device = r);
 });
-auto decode_device = pl::jit(
-    [](Text text, int at, Table table, Head head, pl::InOut<Cache> cache, pl::Out<Logits> logits, Sums sums) {
+auto decode_device =
+    pl::jit([](auto text, int at, auto table, auto head, auto cache, auto logits, auto sums) {
       remember(text, at, table, cache);
       attend(text, at, table, head, cache, logits, sums);
     });
-auto decode = pl::jit.host([](pl::InOut<Text> text, int at, Tables tables, Heads heads,
-                              pl::InOut<Caches> caches, pl::Out<pl::Tensor<float, NR, VOCABULARY>> logits) {
+auto decode = pl::jit.host([](pl::InOut<Text> text, int at, All table, All head, pl::InOut<All> cache,
+                              pl::Out<pl::Tensor<float, NR, VOCABULARY>> logits) {
   auto sums = pld::window<float>(pld::alloc_window_buffer<float>({VOCABULARY}), {VOCABULARY});
   for (auto r : pl::range(pld::world_size()))
-    decode_device(text, at, tables[r], heads[r], caches[r], logits[r], sums, pld::device = r);
-  const auto sample = [at](pl::Tensor<std::int32_t> tokens, pl::Tensor<float> now) {
-    tokens.data()[at + 1] =
-        static_cast<int>(std::max_element(now.data(), now.data() + VOCABULARY) - now.data());
+    decode_device(text, at, table[r], head[r], cache[r], logits[r], sums, pld::device = r);
+  const auto sample = [at](pl::Tensor<std::int32_t> now, pl::Tensor<float> all) {
+    now.data()[at + 1] = std::int32_t(std::max_element(all.data(), all.data() + VOCABULARY) - all.data());
   };
   pl::host_callback(sample, text, logits);
 });
+
+/// A golden: the product of two rows.
+double dot(const float& a, const float& b) {
+  return std::inner_product(&a, &a + DEPTH, &b, 0.0, std::plus<double>(), std::multiplies<double>());
+}
 
 int main(int argc, char** argv) {
   return samples::run("A KV cache that stays on a worker", argc, argv, [](const auto& config, auto ranks) {
@@ -85,31 +86,28 @@ int main(int argc, char** argv) {
     for (int at = PROMPT; at < CONTEXT; ++at) worker.run(decoded, text, at, table, head, cache, logits);
     worker.copy_stacked_from(cache, caches);
 
-    // (5) The definition in double precision: the logit of a token behind `at`, from the text alone.
-    const auto dot = [](const float& a, const float& b) {
-      return std::inner_product(&a, &a + DEPTH, &b, 0.0, std::plus<double>(), std::multiplies<double>());
-    };
-    const auto golden = [&](std::int64_t at, std::int64_t token) {
+    // (5) The same in double precision from the text alone: its last logits, the best token behind each, the cache.
+    const auto golden = [&](std::int64_t at, std::int64_t next) {
       double sum = 0;
       for (std::int64_t r = 0; r < ranks; ++r) {
         double all = 0, out = 0;
         for (std::int64_t t = 0; t <= at; ++t) {
           const double weight = std::exp(dot(table(r, 0, text(at), 0), table(r, 1, text(t), 0)));
           all += weight;
-          out += weight * dot(table(r, 2, text(t), 0), head(r, token, 0));
+          out += weight * dot(table(r, 2, text(t), 0), head(r, next, 0));
         }
         sum += out / all;
       }
       return sum;
     };
     const auto best = [&](std::int64_t at) -> double {
-      int token = 0;
-      for (int i = 1; i < VOCABULARY; ++i) token = golden(at, i) > golden(at, token) ? i : token;
-      return at < PROMPT ? text(at + 1) : token;
+      int next = 0;
+      for (int i = 1; i < VOCABULARY; ++i) next = golden(at - 1, i) > golden(at - 1, next) ? i : next;
+      return at <= PROMPT ? text(at) : next;
     };
-    const auto cached = [&](auto r, auto i, auto at, auto d) { return table(r, i + 1, text(at), d); };
-    samples::check("logits", logits, [&](auto, auto token) { return golden(CONTEXT - 1, token); }, 1e-4);
-    samples::check("text", text, [&](auto at) { return at == 0 ? 0.0 : best(at - 1); }, 0);
-    samples::check("cache", caches, cached, 0);
+    samples::check("logits", logits, [&](auto, auto next) { return golden(CONTEXT - 1, next); }, 1e-4);
+    samples::check("text", text, best, 0);
+    const auto row = [&](auto r, auto i, auto at, auto d) { return table(r, i + 1, text(at), d); };
+    samples::check("cache", caches, row, 0);
   });
 }

@@ -131,6 +131,13 @@ TEST_CASE("ordinary programs do not raise the rank warning") {
   compile(2, [](Rows x, pl::Out<Rows> y) {
     for (auto r : pl::range(pld::world_size())) copy_orch(x[r], y[r], pld::device = r);
   });
+  // A number that counts the calls of a kernel.
+  auto counting = pl::jit([](auto x, auto y) {
+    for (int i = 0; i < 2; ++i) add_number(x, y, i);
+  });
+  compile(2, [&](Rows x, pl::Out<Rows> y) {
+    for (auto r : pl::range(pld::world_size())) counting(x[r], y[r], pld::device = r);
+  });
   // One rank alone.
   compile(1, [](Rows x, pl::Out<Rows> y) { add_orch(x[0], y[0], 0, pld::device = 0); });
   CHECK(lines.count("rank not passed down") == 0);
