@@ -263,12 +263,13 @@ void wait_here(RemoteCall& call) {
 }
 
 void order_all_writes() {
+  TaskWatch* const watch = thread_state().watch;
+  // Before the fence, or the processor may still hold back what a seed has held back.
+  if (watch != nullptr) watch->schedule().deliver(-1);
   std::atomic_thread_fence(std::memory_order_seq_cst);
   if (RemoteMemory* const remote = RemoteMemory::in_use()) [[unlikely]]
     remote->fence();
-  TaskWatch* const watch = thread_state().watch;
   if (watch == nullptr) return;
-  watch->schedule().deliver(-1);
   if (Checker* const checker = watch->checker()) checker->publish(watch->thread(), -1);
 }
 
