@@ -1,6 +1,8 @@
 // The tables of samples/distributed/*.md: each row's mistake, and what its user is told.
 #include "windows.hpp"
 
+#include <functional>
+
 using support::contains;
 using windows::config;
 
@@ -365,4 +367,82 @@ TEST_CASE("17: shares of the two layers that do not fit are an error that names 
   CHECK(contains(message, "SHARE"));
   CHECK(contains(message, "6"));
   CHECK(contains(message, "5"));
+}
+
+namespace {
+
+constexpr int CONTEXT = 4;
+
+auto count_rows = pl::jit.incore([](pl::InOut<pl::Tensor<float, CONTEXT, WIDTH>> cache, pl::Scalar<int> at) {
+  cache = pl::store(pl::full<float>({1, WIDTH}, 1.0f), {at, 0}, cache);
+});
+auto cache_device = pl::jit([](auto cache, auto at) { count_rows(cache, at); });
+/// Writes row `at` of every rank's cache, then calls `sample`.
+template <class Sample>
+auto cache_program(const Sample& sample) {
+  return pl::jit.host([sample](pl::InOut<pl::Tensor<float, NR, CONTEXT, WIDTH>> caches, int at) {
+    for (auto r : pl::range(pld::world_size())) cache_device(caches[r], at, pld::device = r);
+    pl::host_callback(sample);
+  });
+}
+constexpr auto nothing = [] {};
+
+}  // namespace
+
+TEST_CASE("18: a program that is called without its worker refuses the worker's cache") {
+  pl::Array<float> caches({3, CONTEXT, WIDTH});
+  const auto program = cache_program(nothing).compile(caches, 3, config(3));
+  const auto worker = program.prepare();
+  const auto cache = worker.alloc_stacked_tensor<float>({3, CONTEXT, WIDTH}, "KV cache");
+  const auto message = support::message_of<pl::PlanError>([&] { program(cache, 1); });
+  CHECK(contains(message, "argument 1 is the resident tensor \"KV cache\" (float[3, 4, 8], allocated at "));
+  CHECK(contains(message, ", and the program was called without its worker; call the worker itself"));
+}
+
+TEST_CASE("18: a worker names the list that its second program is missing in") {
+  pl::Array<float> caches({3, CONTEXT, WIDTH});
+  const auto one = cache_program(nothing).compile(caches, 3, config(3));
+  const auto two = cache_program(nothing).compile(caches, 3, config(3));
+  const auto worker = one.prepare();
+  const auto message = support::message_of<pl::PlanError>([&] { worker.run(two, caches, 1); });
+  CHECK(contains(message, "a worker was called with a program that it was not prepared with"));
+  CHECK(contains(message, "prepare({.extra = {&other}})"));
+}
+
+TEST_CASE("18: a sampler that calls its own worker is refused and does not hang") {
+  pl::Array<float> caches({3, CONTEXT, WIDTH});
+  std::function<void()> next = [] {};
+  const auto program = cache_program([&next] { next(); }).compile(caches, 3, config(3));
+  const auto worker = program.prepare();
+  next = [&] { worker(caches, 2); };
+  const auto message = support::message_of<pl::LevelError>([&] { worker(caches, 1); });
+  CHECK(contains(message, "a worker was asked to run a program in a host callback of its own"));
+}
+
+TEST_CASE("18: rows that are not written count in a softmax, unless they are masked") {
+  auto attend = pl::jit.incore([](pl::Out<pl::Tensor<float, WIDTH>> y, pl::Scalar<bool> masked) {
+    auto scores = pl::zeros<float>({1, WIDTH});
+    auto seen = masked ? pl::where(pl::tri<bool>(1, WIDTH, 1), scores, -1e9f) : scores;
+    auto weights = pl::exp(seen - pl::row_max(seen));
+    y = pl::store(pl::reshape(weights / pl::row_sum(weights), {WIDTH}), y);
+  });
+  for (const bool masked : {false, true}) {
+    pl::Array<float> y({WIDTH});
+    attend(y, masked);
+    CHECK(y(0) == (masked ? 0.5f : 1.0f / WIDTH));  // two rows of eight are written
+    CHECK(y(WIDTH - 1) == (masked ? 0 : 1.0f / WIDTH));
+  }
+}
+
+TEST_CASE("18: a cache that was freed is refused with the place where it was") {
+  pl::Array<float> caches({3, CONTEXT, WIDTH});
+  const auto program = cache_program(nothing).compile(caches, 3, config(3));
+  const auto worker = program.prepare();
+  const auto cache = worker.alloc_stacked_tensor<float>({3, CONTEXT, WIDTH}, "KV cache");
+  worker(cache, 0);
+  worker.free_tensor(cache);
+  const auto message = support::message_of<pl::PlanError>([&] { worker(cache, 1); });
+  CHECK(contains(message, "\"KV cache\""));
+  CHECK(contains(message, "was freed at "));
+  CHECK(contains(message, "samples_test.cpp:"));
 }
