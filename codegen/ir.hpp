@@ -107,6 +107,8 @@ struct Attributes {
   ReduceOp reduce = ReduceOp::Sum;        ///< Allreduce, ReduceScatter
   Algorithm algorithm = Algorithm::Auto;  ///< Allreduce
   Fill fill = Fill::Zero;                 ///< Fillpad
+  std::int32_t chunk = 0;                 ///< RemotePut, RemoteGet: elements at a time; 0: as many as fit
+  std::int32_t pipeline = 2;              ///< RemotePut, RemoteGet: buffers that the chunks alternate between
   std::uint32_t indexed = 0;  ///< specialised Load, Store: bit k: the offset on axis k is the index of `x[i]`
   bool operator==(const Attributes&) const = default;
 };

@@ -100,6 +100,8 @@ Json write(const Expr& expression) {
     json["algorithm"] = name_in(algorithm_names, expression.attributes.algorithm);
   if (expression.attributes.fill != Fill::Zero)
     json["fill"] = name_in(fill_names, expression.attributes.fill);
+  if (expression.attributes.chunk != 0) json["chunk"] = expression.attributes.chunk;
+  if (expression.attributes.pipeline != 2) json["pipeline"] = expression.attributes.pipeline;
   if (expression.attributes.indexed != 0) json["indexed"] = expression.attributes.indexed;
   for (const Expr& operand : expression.operands) json["operands"].push_back(write(operand));
   return json;
@@ -390,6 +392,8 @@ class Reader {
     result.attributes.reduce = object.choice_or("reduce", reduce_names, ReduceOp::Sum);
     result.attributes.algorithm = object.choice_or("algorithm", algorithm_names, Algorithm::Auto);
     result.attributes.fill = object.choice_or("fill", fill_names, Fill::Zero);
+    result.attributes.chunk = small_integer(object, "chunk");
+    if (object.find("pipeline") != nullptr) result.attributes.pipeline = small_integer(object, "pipeline");
     result.attributes.indexed = static_cast<std::uint32_t>(small_integer(object, "indexed"));
     if (const Json* operands = object.find("operands"))
       each(*operands, where, [&](const Json& item, const std::string& place) {

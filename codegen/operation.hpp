@@ -241,6 +241,9 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
     "task wrote to that rank before is visible there first")                                                \
   X(Wait, "wait", Remote, 3, Any, Exact,                                                                    \
     "until this rank's own cell of window operand 0 at offsets operand 1 is >= operand 2, or == it")        \
+  X(DeferWait, "defer_wait", Remote, 3, Any, Exact,                                                         \
+    "what depends on this task starts when this rank's own cell of window operand 0 at offsets operand 1 "  \
+    "is >= operand 2, too; the kernel goes on")                                                             \
   X(Fence, "fence", Remote, 0, Any, Exact, "orders the remote writes of this task before and behind it")    \
   X(Barrier, "barrier", Remote, 3, Any, Exact,                                                              \
     "until all ranks of window operand 0 are here; operands 1 and 2: the region, as of all collectives")    \

@@ -249,7 +249,8 @@ class Printer {
         return "notify " + part_of(expr, 0, list_at(expr, 2)) + " of " + operand(expr, 1) +
                (expr.attributes.notify == NotifyOp::Set ? " = " : " += ") + operand(expr, 3);
       case Op::Wait:
-        return "wait " + part_of(expr, 0, list_at(expr, 1)) +
+      case Op::DeferWait:
+        return std::string(operation(expr.op).name) + " " + part_of(expr, 0, list_at(expr, 1)) +
                (expr.attributes.compare == WaitCmp::Eq ? " == " : " >= ") + operand(expr, 2);
       case Op::Fence: return "fence";
       case Op::Barrier:

@@ -7,7 +7,7 @@ namespace trilith::codegen {
 namespace {
 
 bool waits(const Expr& expression) {
-  return expression.op == Op::Wait || is_collective(expression.op) ||
+  return expression.op == Op::Wait || expression.op == Op::DeferWait || is_collective(expression.op) ||
          std::ranges::any_of(expression.operands, waits);
 }
 
@@ -32,7 +32,8 @@ RemoteOperands remote_operands(Op op) {
     case Op::RemoteGet:
       return {.window = 1, .peer = 2, .other = 0, .offsets = 3, .other_offsets = 4, .shape = 5};
     case Op::Notify: return {.window = 0, .peer = 1, .offsets = 2, .value = 3};
-    case Op::Wait: return {.window = 0, .offsets = 1, .value = 2};
+    case Op::Wait:
+    case Op::DeferWait: return {.window = 0, .offsets = 1, .value = 2};
     case Op::Broadcast: return {.window = 0, .peer = 3, .offsets = 1, .shape = 2};
     case Op::Barrier:
     case Op::Allreduce:

@@ -3,6 +3,7 @@
 #include "pl/error.hpp"
 #include "runtime/core_pool.hpp"
 #include "runtime/failure_note.hpp"
+#include "runtime/windows/remote_call.hpp"
 #include "runtime/written_regions.hpp"
 
 #include <algorithm>
@@ -215,10 +216,15 @@ std::exception_ptr TaskGraph::run(const Piece& piece, int lane) {
 }
 
 void TaskGraph::run_block(const Piece& piece) {
-  if (settings_.hooks == nullptr) return piece.task->work->run(piece.block, piece.task->blocks);
+  DeferredWaits deferred;
+  if (settings_.hooks == nullptr) {
+    piece.task->work->run(piece.block, piece.task->blocks);
+    return deferred.wait();
+  }
   const std::shared_ptr<TaskWatch> watch = settings_.hooks->begin(piece.task->number, piece.block);
   thread_state().watch = watch.get();
   piece.task->work->run(piece.block, piece.task->blocks);
+  deferred.wait();
   settings_.hooks->end(piece.task->number, *watch);
 }
 

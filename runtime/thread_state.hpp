@@ -4,6 +4,7 @@
 #include "pl/detail/level.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace pl::detail {
 
@@ -13,6 +14,7 @@ class Recorder;
 class RunTimes;
 class TaskGraph;
 class TaskWatch;
+struct CellWait;
 struct TaskOptions;
 
 /// Trivial on purpose: a thread_local with a destructor would cost a guard on every call.
@@ -31,6 +33,7 @@ struct ThreadState {
   std::int64_t block_count = 1;
   TaskWatch* watch =
       nullptr;  ///< of the block or orchestration that runs here, where a run is checked or has a seed
+  std::vector<CellWait>* deferred_waits = nullptr;  ///< of the block that runs here
   std::uint32_t shard = 0;  ///< 1 + which of the sharded counters this thread uses; 0: none yet
 };
 

@@ -20,6 +20,7 @@ std::string_view name_of(Op op) {
     case Op::RemoteGet: return "remote_get";
     case Op::Notify: return "remote_notify";
     case Op::Wait: return "remote_wait";
+    case Op::DeferWait: return "remote_defer_wait";
     case Op::Fence: return "remote_fence";
     case Op::Barrier: return "remote_barrier";
     case Op::Allreduce: return "remote_allreduce";

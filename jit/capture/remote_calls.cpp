@@ -125,7 +125,8 @@ codegen::Expr Walker::remote_call(const clang::CallExpr* call, const clang::Func
                list("shape")};
       break;
     case Op::Notify: parts = {window_part, scalar("peer"), list("offsets"), scalar("value")}; break;
-    case Op::Wait: parts = {window_part, list("offsets"), scalar("expected")}; break;
+    case Op::Wait:
+    case Op::DeferWait: parts = {window_part, list("offsets"), scalar("expected")}; break;
     case Op::Broadcast: parts = {window_part, empty, empty, scalar("root")}; break;
     default: parts = {window_part, empty, empty}; break;
   }
@@ -137,6 +138,16 @@ codegen::Expr Walker::remote_call(const clang::CallExpr* call, const clang::Func
   codegen::Attributes& attributes = result.attributes;
   if (*op == Op::RemoteStore || *op == Op::RemotePut)
     attributes.atomic = static_cast<codegen::Atomic>(constant_option(options, "atomic"));
+  if (*op == Op::RemotePut || *op == Op::RemoteGet) {
+    attributes.chunk = static_cast<std::int32_t>(constant_option(options, "chunk"));
+    attributes.pipeline = static_cast<std::int32_t>(constant_option(options, "pipeline"));
+    if (attributes.chunk < 0)
+      refuse(options, ".chunk is " + std::to_string(attributes.chunk),
+             "give a number of elements, or 0 for as many as fit");
+    if (attributes.pipeline < 1)
+      refuse(options, ".pipeline is " + std::to_string(attributes.pipeline),
+             "give a number of buffers, 1 or more");
+  }
   if (*op == Op::Notify) attributes.notify = static_cast<codegen::NotifyOp>(constant_option(options, "op"));
   if (*op == Op::Wait) attributes.compare = static_cast<codegen::WaitCmp>(constant_option(options, "cmp"));
   if (*op == Op::Allreduce || *op == Op::ReduceScatter)

@@ -76,6 +76,8 @@ enum RemoteOperation : std::int32_t {
   remote_scatter,       ///< row `rank` = that row of `peer`
   remote_gather,        ///< row `rank` goes to `peer`
   remote_send_recv,     ///< the part of rank `mode` = that of `peer`
+  // Every kernel, since emitter version 7.
+  remote_defer_wait,  ///< the kernel's block is not done before this rank's cell at `offsets` is >= value
 };
 
 /// One such request, valid during the call. Offsets and shape count elements, one per axis of the window; the region

@@ -39,6 +39,10 @@ struct WaitOptions {
   pl::Extent expected = 1;
   WaitCmp cmp = WaitCmp::Ge;
 };
+struct DeferWaitOptions {
+  pl::Index offsets = {};  ///< of the cell, in this rank's own part
+  pl::Extent expected = 1;
+};
 struct RemoteLoadOptions {
   pl::Extent peer;
   pl::Index offsets = {};
@@ -72,12 +76,16 @@ struct PutOptions {
   pl::Index src_offsets = {};
   pl::Index shape = {};  ///< offsets and shape: all given or none; none: all of src, at 0
   pl::Atomic atomic = pl::Atomic::None;
+  int chunk = 0;     ///< elements that a core moves at a time through its own memory; 0: as many as fit
+  int pipeline = 2;  ///< buffers there that chunks alternate between. Simulated devices move all at once
 };
 struct GetOptions {
   pl::Extent peer;
   pl::Index src_offsets = {};  ///< in the peer's part
   pl::Index dst_offsets = {};
   pl::Index shape = {};  ///< none: all of dst, at 0
+  int chunk = 0;         ///< as of a put
+  int pipeline = 2;
 };
 
 /// Who this rank is among those that share a window.
@@ -98,6 +106,8 @@ namespace pl::detail {
 [[nodiscard]] int window_size(const ViewRef& window, const std::source_location& where);
 void notify(const ViewRef& window, const pld::NotifyOptions& options, const std::source_location& where);
 void wait_signal(const ViewRef& window, const pld::WaitOptions& options, const std::source_location& where);
+void defer_wait(const ViewRef& window, const pld::DeferWaitOptions& options,
+                const std::source_location& where);
 [[nodiscard]] Value remote_load(const ViewRef& window, const pld::RemoteLoadOptions& options,
                                 const std::source_location& where);
 void remote_store(const Value& tile, const ViewRef& window, const pld::RemoteStoreOptions& options,
@@ -149,6 +159,13 @@ template <auto... Dims>
 void wait(const DistributedTensor<std::int32_t, Dims...>& signal, const WaitOptions& options = {},
           std::source_location where = std::source_location::current()) {
   pl::detail::wait_signal(signal.view(), options, where);
+}
+/// Goes on at once; this task is done, and what depends on it starts, when this rank's own cell is at least `expected`,
+/// too. It holds no core of the device meanwhile. In a loop: the last value expected of each cell decides.
+template <auto... Dims>
+void defer_wait(const DistributedTensor<std::int32_t, Dims...>& signal, const DeferWaitOptions& options = {},
+                std::source_location where = std::source_location::current()) {
+  pl::detail::defer_wait(signal.view(), options, where);
 }
 /// A region of the peer's part as a tile.
 template <class T, auto... Dims>

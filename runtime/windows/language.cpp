@@ -68,6 +68,14 @@ void wait_signal(const ViewRef& window, const pld::WaitOptions& options, const s
   perform(call);
 }
 
+void defer_wait(const ViewRef& window, const pld::DeferWaitOptions& options,
+                const std::source_location& where) {
+  RemoteCall call = make_call(abi::remote_defer_wait, window, where);
+  call.offsets = options.offsets.values();
+  call.value = options.expected.value;
+  perform(call);
+}
+
 Value remote_load(const ViewRef& window, const pld::RemoteLoadOptions& options,
                   const std::source_location& where) {
   RemoteCall call = make_call(abi::remote_load, window, where);
@@ -129,11 +137,25 @@ void require_all_or_none(abi::RemoteOperation operation, const Index& to, const 
       location_of(where));
 }
 
+/// As the capture checks them in a compiled kernel, in the same words.
+template <class Options>
+void require_chunks(const Options& options, const std::source_location& where) {
+  if (options.chunk < 0)
+    throw ShapeError(
+        ".chunk is " + std::to_string(options.chunk) + "; give a number of elements, or 0 for as many as fit",
+        location_of(where));
+  if (options.pipeline < 1)
+    throw ShapeError(
+        ".pipeline is " + std::to_string(options.pipeline) + "; give a number of buffers, 1 or more",
+        location_of(where));
+}
+
 }  // namespace
 
 void put(const ViewRef& window, const pld::PutOptions& options, const std::source_location& where) {
   RemoteCall call = make_call(abi::remote_put, window, where);
   require_all_or_none(abi::remote_put, options.dst_offsets, options.src_offsets, options.shape, where);
+  require_chunks(options, where);
   const ViewRef source = options.src.view();
   call.other = &source;
   call.peer = options.peer.value;
@@ -148,6 +170,7 @@ void get(const ViewRef& destination, const ViewRef& window, const pld::GetOption
          const std::source_location& where) {
   RemoteCall call = make_call(abi::remote_get, window, where);
   require_all_or_none(abi::remote_get, options.dst_offsets, options.src_offsets, options.shape, where);
+  require_chunks(options, where);
   call.other = &destination;
   call.peer = options.peer.value;
   call.offsets = options.src_offsets.values();

@@ -244,22 +244,35 @@ void notify_peer(RemoteCall& call) {
     WaitMonitor::add(peer, cell, value);
 }
 
-void wait_here(RemoteCall& call) {
+CellWait wait_of(RemoteCall& call) {
   const WindowPart& own = own_part(call);
   const std::int64_t index = cell_of(call);
-  const CellWait wait{&own,
-                      reinterpret_cast<std::int32_t*>(own.base) + index,
-                      index,
-                      as_cell(call.value, call),
-                      call.mode == 1,
-                      false,
-                      name_of(call.operation),
-                      call.where};
+  return {&own,
+          reinterpret_cast<std::int32_t*>(own.base) + index,
+          index,
+          as_cell(call.value, call),
+          call.mode == 1 || call.operation == abi::remote_defer_wait,
+          false,
+          name_of(call.operation),
+          call.where};
+}
+
+void wait_for(const CellWait& wait) {
   TaskWatch* const watch = thread_state().watch;
   Checker* const checker = watch != nullptr ? watch->checker() : nullptr;
   if (checker != nullptr) checker->will_wait(watch->thread(), wait);
-  own.memory->monitor().wait(wait);
+  wait.part->memory->monitor().wait(wait);
   if (checker != nullptr) checker->waited(watch->thread(), wait);
+}
+
+/// Once for each cell, however often the kernel has asked.
+void defer(const CellWait& wait) {
+  std::vector<CellWait>& waits = *thread_state().deferred_waits;
+  const auto earlier = std::ranges::find(waits, wait.cell, &CellWait::cell);
+  if (earlier == waits.end())
+    waits.push_back(wait);
+  else if (earlier->expected < wait.expected)
+    *earlier = wait;
 }
 
 void order_all_writes() {
@@ -304,6 +317,7 @@ const char* name_of(abi::RemoteOperation operation) {
     case abi::remote_get: return "pld::get";
     case abi::remote_notify: return "pld::notify";
     case abi::remote_wait: return "pld::wait";
+    case abi::remote_defer_wait: return "pld::defer_wait";
     case abi::remote_fence: return "pld::fence";
     case abi::remote_barrier: return "pld::barrier";
     case abi::remote_allreduce: return "pld::allreduce";
@@ -325,6 +339,10 @@ LeaveOut& leave_out_for_tests() {
   return leave_out;
 }
 
+void DeferredWaits::wait() {
+  for (const CellWait& wait : waits_) wait_for(wait);
+}
+
 void perform(RemoteCall& call) {
   if (TaskWatch* const watch = thread_state().watch) [[unlikely]] {
     if (const LeaveOut leave_out = leave_out_for_tests(); leave_out != nullptr && leave_out(call)) return;
@@ -338,7 +356,8 @@ void perform(RemoteCall& call) {
     case abi::remote_put:
     case abi::remote_get: put_or_get(call); return;
     case abi::remote_notify: notify_peer(call); return;
-    case abi::remote_wait: wait_here(call); return;
+    case abi::remote_wait: wait_for(wait_of(call)); return;
+    case abi::remote_defer_wait: defer(wait_of(call)); return;
     case abi::remote_fence: order_all_writes(); return;
     default:
       order_all_writes();

@@ -4,10 +4,13 @@
 #include "codegen/value.hpp"
 #include "pl/abi.hpp"
 #include "pl/tensor.hpp"
+#include "runtime/thread_state.hpp"
+#include "runtime/windows/wait_monitor.hpp"
 #include "runtime/windows/window_memory.hpp"
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace pl::detail {
 
@@ -32,6 +35,20 @@ void perform(RemoteCall& call);
 /// For tests: an operation of a checked run that must not happen, as if it were not in the program; null: none.
 using LeaveOut = bool (*)(const RemoteCall& call);
 [[nodiscard]] LeaveOut& leave_out_for_tests();
+
+/// The waits that a kernel's block leaves for its end: the block runs while this is in scope on its thread.
+class DeferredWaits {
+ public:
+  DeferredWaits() { thread_state().deferred_waits = &waits_; }
+  ~DeferredWaits() { thread_state().deferred_waits = nullptr; }
+  DeferredWaits(const DeferredWaits&) = delete;
+  DeferredWaits& operator=(const DeferredWaits&) = delete;
+  /// Returns when all cells have their values; throws as `perform`.
+  void wait();
+
+ private:
+  std::vector<CellWait> waits_;
+};
 
 /// The collectives of `perform`.
 void perform_collective(const RemoteCall& call);

@@ -47,6 +47,8 @@ Kernel everything() {
   attributes.upper = true;
   attributes.memory = MemorySpace::Bias;
   attributes.atomic = Atomic::Add;
+  attributes.chunk = 128;
+  attributes.pipeline = 3;
   return kernel;
 }
 

@@ -214,6 +214,7 @@ TEST_CASE("remote: signals, fences and collectives carry value, mode and region"
   k.remote(Op::Notify, {w, number(0), list({}), v}, set);
   k.remote(Op::Wait, {w, list({0, 2}), v + v});
   k.remote(Op::Wait, {index(w, number(1)), list({3}), number(7)}, equal);
+  k.remote(Op::DeferWait, {w, list({1, 3}), number(9)});
   k.remote(Op::Fence, {});
   k.remote(Op::Barrier, {w, list({}), list({})});
   k.remote(Op::Allreduce, {index(w, number(1)), list({}), list({})}, ring);
@@ -228,7 +229,7 @@ TEST_CASE("remote: signals, fences and collectives carry value, mode and region"
   Ranks ranks;
   std::vector<std::int32_t> window(8);
   CHECK(call.run(ranks, {window.data()}, {1}) == 0);
-  REQUIRE(ranks.asked.size() == 11);
+  REQUIRE(ranks.asked.size() == 12);
   using namespace pl::abi;
   const struct {
     RemoteOperation operation;
@@ -239,6 +240,7 @@ TEST_CASE("remote: signals, fences and collectives carry value, mode and region"
                   {remote_notify, 0, 0, 1, {0, 0}, {}},
                   {remote_wait, 1, 0, 2, {0, 2}, {}},
                   {remote_wait, 0, 0, 7, {1, 3}, {}},
+                  {remote_defer_wait, 0, 0, 9, {1, 3}, {}},
                   {remote_fence, 0, 0, 0, {}, {}},
                   {remote_barrier, 0, 0, 0, {0, 0}, {2, 4}},
                   {remote_allreduce, 3 + 4 * 2, 0, 1, {1, 0}, {1, 4}},

@@ -68,6 +68,17 @@ TEST_CASE("a put and a get between things that do not fit are refused") {
   CHECK(contains(failure_of(shape, 2), "pld::put with a shape of 1 extents for float[2, 3]"));
 }
 
+TEST_CASE("a put in chunks of a negative size or without buffers is refused") {
+  auto chunk = pl::jit.incore(
+      [](Data data, Cells, pl::Scalar<int> n) { pld::put(data, {.peer = 0, .src = data, .chunk = n}); });
+  CHECK(contains(failure_of(chunk, -1), ".chunk is -1; give a number of elements, or 0 for as many as fit"));
+  CHECK(failure_of(chunk, 2) == "");
+  auto pipeline = pl::jit.incore(
+      [](Data data, Cells, pl::Scalar<int> n) { pld::get(data, data, {.peer = 1, .pipeline = n}); });
+  CHECK(contains(failure_of(pipeline, 0), ".pipeline is 0; give a number of buffers, 1 or more"));
+  CHECK(failure_of(pipeline, 1) == "");
+}
+
 TEST_CASE("signals are int32 and their values fit") {
   auto large = pl::jit.incore([](Data, Cells cells, pl::Scalar<int>) {
     pld::notify(cells, {.peer = 0, .value = std::int64_t{1} << 40});

@@ -88,6 +88,7 @@ remote_store w[0, 0] of 1 = whole
           t.k.remote(Op::Notify, {t.s, number(0), t.none, t.n}, set);
           t.k.remote(Op::Wait, {t.s, t.none, number(1)});
           t.k.remote(Op::Wait, {slice(t.s, {2}, {2}), list({1}), t.n}, equal);
+          t.k.remote(Op::DeferWait, {t.s, list({2}), t.n});
           t.k.remote(Op::Fence, {});
           t.k.remote(Op::Barrier, {t.w, t.none, t.none});
           t.k.remote(Op::Allreduce, {index(t.w, t.n), t.none, t.none}, ring);
@@ -98,6 +99,7 @@ notify s[cast<int64, trunc>(size)] of cast<int64, trunc>(rank) += 1
 notify s[0] of 0 = n
 wait s[0] >= 1
 wait s[3] == n
+defer_wait s[2] >= n
 fence
 barrier w[0, 0 : 4, 8]
 allreduce w[n, 0 : 1, 8], max, ring
@@ -175,6 +177,9 @@ TEST_CASE("remote: which kernels use windows and which may wait") {
 TEST_CASE("remote: a tensor that is no window, and cells that are no int32") {
   CHECK(refused<pl::UserError>([](Kit& t) { t.k.remote(Op::Barrier, {t.y, t.none, t.none}); }) ==
         "kernel.cpp:2:3: barrier: y is no window; declare it pld::DistributedTensor<...>");
+  CHECK(refused<pl::DtypeError>([](Kit& t) { t.k.remote(Op::DeferWait, {t.w, t.none, t.n}); }) == AT
+        "pld::defer_wait: the cells of w are float and must be int32; declare it "
+        "pld::DistributedTensor<std::int32_t, ...>");
   CHECK(refused<pl::DtypeError>([](Kit& t) { t.k.remote(Op::Wait, {t.w, t.none, t.n}); }) ==
         "kernel.cpp:2:3: wait: the cells of w are float and must be int32; declare it "
         "pld::DistributedTensor<std::int32_t, ...>");

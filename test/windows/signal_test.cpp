@@ -33,7 +33,7 @@ auto put_and_get = pl::jit.incore([](Row x, pl::Out<Row> y, Data data, Data back
   auto ctx = pld::get_comm_ctx(data);
   const int n = pld::nranks(ctx), me = pld::rank(ctx);
   const int next = (me + 1) % n, last = (me + n - 1) % n;
-  pld::put(data, {.peer = next, .src = x});
+  pld::put(data, {.peer = next, .src = x, .chunk = 2, .pipeline = 3});
   pld::notify(signal, {.peer = next, .offsets = {1}, .value = 7, .op = pld::NotifyOp::Set});
   pld::wait(signal, {.offsets = {1}, .expected = 7, .cmp = pld::WaitCmp::Eq});
   back = pl::store(pl::load(data) * 2, {0}, back);

@@ -368,6 +368,12 @@ auto chosen_mode = pl::jit.incore([](Signal s, pl::Scalar<int> n) {
 auto wrong_cell_rank = pl::jit.incore([](Signal s) {
   pld::wait(s, {.offsets = {0, 1}});  // refused: 2 entries for a window of rank 1
 });
+auto negative_chunk = pl::jit.incore([](Signal s, pl::Tensor<std::int32_t, 4> x) {
+  pld::put(s, {.peer = 0, .src = x, .chunk = -1});  // refused: .chunk is -1
+});
+auto no_buffers = pl::jit.incore([](Signal s, pl::Out<pl::Tensor<std::int32_t, 4>> y) {
+  pld::get(y, s, {.peer = 0, .pipeline = 0});  // refused: .pipeline is 0
+});
 auto host_side = pl::jit.incore([](Signal s) {
   (void)pld::alloc_window_buffer(8);  // refused: 'pld::alloc_window_buffer' cannot stand in an in-core kernel
   pld::wait(s);
