@@ -6,6 +6,7 @@
 #include "runtime/windows/remote_memory.hpp"
 #include "runtime/windows/remote_transfer.hpp"
 #include "runtime/windows/task_watch.hpp"
+#include "runtime/windows/traced_call.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace pl::detail {
@@ -320,6 +322,9 @@ const char* name_of(abi::RemoteOperation operation) {
 }
 
 void perform(RemoteCall& call) {
+  std::optional<TracedCall> traced;
+  if (TracedThread* const thread = thread_state().traced) [[unlikely]]
+    traced.emplace(*thread, call);
   if (TaskWatch* const watch = thread_state().watch) [[unlikely]]
     if (call.operation != abi::remote_rank && call.operation != abi::remote_size) watch->schedule().pause();
   switch (call.operation) {
