@@ -15,6 +15,7 @@ class RunTimes;
 class TaskGraph;
 class TaskWatch;
 struct CellWait;
+class TracedThread;
 struct TaskOptions;
 
 /// Trivial on purpose: a thread_local with a destructor would cost a guard on every call.
@@ -34,6 +35,8 @@ struct ThreadState {
   TaskWatch* watch =
       nullptr;  ///< of the block or orchestration that runs here, where a run is checked or has a seed
   std::vector<CellWait>* deferred_waits = nullptr;  ///< of the block that runs here
+  TracedThread* traced =
+      nullptr;              ///< where a trace shows the block or orchestration that runs here; null: no trace
   std::uint32_t shard = 0;  ///< 1 + which of the sharded counters this thread uses; 0: none yet
 };
 
