@@ -75,7 +75,7 @@ class GraphCache {
     const Groups groups(parameters, arguments);
     const std::shared_ptr<const Recording> recording =
         find(thread, context, parameters, arguments, groups, body);
-    if (!recording) return body(arguments);
+    if (!recording || !recording->replayable) return body(arguments);
     // Edges to memory that the orchestration names by itself were not recorded.
     for (const Range& own : recording->foreign)
       for (const Range& argument : groups.ranges)
@@ -103,6 +103,7 @@ class GraphCache {
     std::vector<Range> groups;   ///< where the arguments lay while it was recorded
     std::vector<Range> buffers;  ///< and what pl::create_tensor gave
     std::vector<Range> foreign;  ///< memory that is neither, as it is
+    bool replayable = true;      ///< the lambda freed no memory that its tasks may name
   };
 
   static std::vector<std::uint64_t> key_of(const ContextState& context,
@@ -175,6 +176,7 @@ class GraphCache {
     } const restore{thread.tasks};
     thread.tasks = recorder.get();
     body(arguments);
+    into.replayable = !recorder->names_freed_memory();
     for (const TaskGraph::Buffer& buffer : recorder->buffers()) {
       const char* const begin = static_cast<const char*>(buffer.data);
       into.buffers.emplace_back(begin, begin + buffer.bytes);

@@ -7,6 +7,7 @@
 #include "runtime/rank_runner.hpp"
 #include "runtime/recorder.hpp"
 #include "runtime/run_times.hpp"
+#include "runtime/shared_memory.hpp"
 #include "runtime/task_graph.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
@@ -75,6 +76,8 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
     const Lock lock(mutex_);
     return failure_;
   }
+  /// Takes over the memory of a pl::Array that ends in the host orchestrator: dispatches may still use it.
+  void keep(void* elements) noexcept { arrays_.keep(elements); }
   /// Hands work to the device of a rank.
   void enqueue(int rank, std::function<void()> work);
   /// The same for a rank's part of a collective that the host has called.
@@ -121,6 +124,7 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   void wait_for_ranks();
   void wait_for_callbacks();
 
+  KeptElements arrays_;  // outlives all that runs
   const Program& program_;
   const RunConfig config_;
   KeptForRuns* const kept_;

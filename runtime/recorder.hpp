@@ -4,6 +4,7 @@
 #include "pl/detail/kernel_object.hpp"
 #include "pl/detail/program.hpp"
 #include "runtime/recorded_view.hpp"
+#include "runtime/shared_memory.hpp"
 #include "runtime/windows/window_memory.hpp"
 
 #include <array>
@@ -65,6 +66,8 @@ class Recorder {
   Windows windows{world_size, {}, nullptr};
   /// Stands for a device's memory: never read or written, and at no other tensor's place.
   [[nodiscard]] void* allocate(std::size_t bytes);
+  /// Takes over the memory of a pl::Array that ends while it is recorded.
+  void keep(void* elements) noexcept { arrays_.keep(elements); }
 
   /// Throws PlanError: ranks left out, two ranks that write one region. Logs the plan's warnings.
   void check(const std::source_location& host) const;
@@ -76,6 +79,7 @@ class Recorder {
     void operator()(void* memory) const { std::free(memory); }
   };
   std::vector<std::unique_ptr<void, Free>> memory_;
+  KeptElements arrays_;
 };
 
 }  // namespace pl::detail

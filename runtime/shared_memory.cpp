@@ -50,8 +50,7 @@ void* allocate_elements(std::size_t bytes) {
   return ::operator new(bytes, alignment);
 }
 
-void free_elements(void* memory) noexcept {
-  if (memory == nullptr) return;
+void release_elements(void* memory) noexcept {
   if (one_was_shared.load(std::memory_order_relaxed) && unmap_shared(memory)) return;
   ::operator delete(memory, alignment);
 }

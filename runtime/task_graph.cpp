@@ -353,6 +353,27 @@ void TaskGraph::wait_for(const Region& region) {
   for (const TaskNumber task : tasks) wait(task);
 }
 
+void TaskGraph::let_go(void* memory, std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  if (recording_ != nullptr) {
+    names_freed_memory_ = true;
+    return;
+  }
+  try {
+    const auto extent = static_cast<std::int64_t>(bytes);
+    constexpr std::int64_t stride = 1;
+    return wait_for({RecordedView({DType::UInt8, false, 1, memory, &extent, &stride, nullptr}), true});
+  } catch (const Stopped&) {
+    // What runs may still use it, and is waited for below.
+  } catch (const std::bad_alloc&) {
+    // Which tasks use it cannot be asked.
+  }
+  const Lock lock(mutex_);
+  work_until([&]() TRILITH_REQUIRES(mutex_) {
+    return running_ == 0 && own_threads_ == 0 && (stopped_ || unfinished_ == 0);
+  });
+}
+
 void TaskGraph::forget_tasks() {
   first_ += tasks_.size();
   tasks_.clear();

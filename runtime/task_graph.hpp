@@ -104,6 +104,10 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
   /// Nothing runs or can run but `waits` blocks on threads of their own, and the submitting thread sleeps until tasks are
   /// done. A number that changes when it has been awake in between; nothing: it is not so. Any thread.
   [[nodiscard]] std::optional<std::uint32_t> idle(std::size_t waits);
+  /// Returns when no task uses this memory any more, which its owner is about to free.
+  void let_go(void* memory, std::size_t bytes) noexcept;
+  /// Memory that recorded tasks may name was freed: they cannot run again.
+  [[nodiscard]] bool names_freed_memory() const { return names_freed_memory_; }
   /// Memory that lives as long as the graph.
   [[nodiscard]] void* allocate(std::size_t bytes);
   struct Buffer {
@@ -166,6 +170,7 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
   std::size_t forget_at_ = 1024;  ///< size of the index that makes it forget what is done
   std::vector<Buffer> buffers_;
   RecordedSteps* recording_ = nullptr;
+  bool names_freed_memory_ = false;
 
   mutable Mutex mutex_;
   std::condition_variable_any changed_;

@@ -27,6 +27,8 @@ codegen::Expr Walker::expression_unfolded(const clang::Expr* expression) {
   if (const auto* rewritten = llvm::dyn_cast<clang::CXXRewrittenBinaryOperator>(expression))
     return this->expression(rewritten->getSemanticForm());
   if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression)) return construct(made);
+  // `void()`, which a fold over an empty pack with the comma operator is.
+  if (llvm::isa<clang::CXXScalarValueInitExpr>(expression) && expression->getType()->isVoidType()) return {};
   if (const clang::Expr* moved = moved_argument(expression)) return this->expression(moved);
   if (const std::optional<Binding> named = find(expression); named && !named->closure && !named->compound) {
     Expr value = named->expression;

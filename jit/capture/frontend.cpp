@@ -4,6 +4,7 @@
 #include "jit/capture/find_kernels.hpp"
 #include "jit/capture/flags.hpp"
 
+#include <clang/Basic/DiagnosticSema.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Frontend/TextDiagnosticPrinter.h>
@@ -42,10 +43,23 @@ class Collector : public clang::DiagnosticConsumer {
       if (place.isValid()) entry.location = {place.getFilename(), place.getLine(), place.getColumn()};
     }
     report_.failed = report_.failed || level >= clang::DiagnosticsEngine::Error;
-    report_.diagnostics.push_back(std::move(entry));
+    report_.diagnostics.push_back(entry);
+    if (info.getID() == clang::diag::err_typecheck_bool_condition &&
+        entry.message.find("Tile<") != std::string::npos)
+      add_mend(std::move(entry), "a condition is a scalar: reduce the tile, as pl::read(pl::row_max(...), {0, 0}) does, "
+                                 "or choose element by element with pl::where(condition, a, b)");
   }
 
  private:
+  /// How to mend what clang says in its own words.
+  void add_mend(Diagnostic entry, const std::string& mend) {
+    entry.severity = Diagnostic::Severity::Note;
+    entry.message = "to mend it: " + mend;
+    stream_ << entry.location.file << ":" << entry.location.line << ":" << entry.location.column
+            << ": note: " << entry.message << "\n";
+    stream_.flush();
+    report_.diagnostics.push_back(std::move(entry));
+  }
   Report& report_;
   llvm::raw_string_ostream stream_;
   clang::TextDiagnosticPrinter printer_;

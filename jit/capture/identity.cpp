@@ -90,6 +90,77 @@ std::string encoding(const clang::FunctionDecl* function, clang::ASTContext& con
 /// "Ul*E_" of the first lambda of a scope, "Ul*E0_" of the second.
 std::string unnamed(int number) { return "Ul*E" + (number == 0 ? "" : std::to_string(number - 1)) + "_"; }
 
+std::string gcc_pattern(const clang::CXXRecordDecl* closure, const LambdaNumbers& numbers,
+                        clang::ASTContext& context);
+
+/// The closure types in template arguments, in the order in which they are spelled.
+void add_closures(llvm::ArrayRef<clang::TemplateArgument> arguments,
+                  std::vector<const clang::CXXRecordDecl*>& closures) {
+  for (const clang::TemplateArgument& argument : arguments) {
+    if (argument.getKind() == clang::TemplateArgument::Pack) add_closures(argument.pack_elements(), closures);
+    if (argument.getKind() != clang::TemplateArgument::Type) continue;
+    const clang::CXXRecordDecl* record = argument.getAsType().getNonReferenceType()->getAsCXXRecordDecl();
+    if (record == nullptr) continue;
+    if (record->isLambda())
+      closures.push_back(record);
+    else if (const auto* made = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(record))
+      add_closures(made->getTemplateArgs().asArray(), closures);
+  }
+}
+
+/// The closure types that a declaration and the classes around it are instantiated with.
+std::vector<const clang::CXXRecordDecl*> closures_around(const clang::Decl* decl) {
+  std::vector<llvm::ArrayRef<clang::TemplateArgument>> lists;
+  if (const auto* variable = llvm::dyn_cast<clang::VarTemplateSpecializationDecl>(decl))
+    lists.push_back(variable->getTemplateArgs().asArray());
+  if (const auto* function = llvm::dyn_cast<clang::FunctionDecl>(decl))
+    if (const clang::TemplateArgumentList* arguments = function->getTemplateSpecializationArgs())
+      lists.push_back(arguments->asArray());
+  for (const clang::DeclContext* scope = decl->getDeclContext(); scope != nullptr; scope = scope->getParent())
+    if (const auto* made = llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(scope))
+      lists.push_back(made->getTemplateArgs().asArray());
+  std::vector<const clang::CXXRecordDecl*> closures;
+  for (auto list = lists.rbegin(); list != lists.rend(); ++list) add_closures(*list, closures);
+  return closures;
+}
+
+/// clang's spelling with the closure types in it as g++ spells them; behind the last one `*`, since what the two
+/// abbreviate there differs.
+std::string with_gcc_closures(const std::string& spelled, const clang::Decl* decl, const LambdaNumbers& numbers,
+                              clang::ASTContext& context) {
+  std::string pattern;
+  std::size_t at = 0;
+  const std::string text = without_emission_order(spelled);
+  for (const clang::CXXRecordDecl* closure : closures_around(decl)) {
+    const std::string name =
+        without_emission_order(typeid_name(clang::QualType(closure->getTypeForDecl(), 0), context));
+    const std::size_t found = text.find(name, at);
+    if (found == std::string::npos) continue;
+    const std::string own = gcc_pattern(closure, numbers, context);
+    pattern += (at == 0 ? text.substr(0, found) : "*") + (own.empty() ? "*" : own);
+    at = found + name.size();
+  }
+  return at == 0 ? spelled : pattern + "*";
+}
+
+/// Of what a variable template or a class template's static member is an instance of; empty: of none.
+std::string instance_of(const clang::VarDecl* variable, clang::ASTContext& context) {
+  std::string name;
+  if (llvm::isa<clang::VarTemplateSpecializationDecl>(variable)) {
+    const std::unique_ptr<clang::MangleContext> mangle(context.createMangleContext());
+    if (!mangle->shouldMangleDeclName(variable)) return {};
+    llvm::raw_string_ostream stream(name);
+    mangle->mangleName(clang::GlobalDecl(variable), stream);
+    stream.flush();
+    if (llvm::StringRef(name).starts_with("_Z")) name.erase(0, 2);
+  } else if (const auto* made =
+                 llvm::dyn_cast<clang::ClassTemplateSpecializationDecl>(variable->getDeclContext())) {
+    name = typeid_name(clang::QualType(made->getTypeForDecl(), 0), context);
+  }
+  if (name.size() > 2 && name.front() == 'N' && name.back() == 'E') name = name.substr(1, name.size() - 2);
+  return name;
+}
+
 /// g++ 12 counts all lambdas of a function, and those of the initialiser of a namespace-scope variable; `*`
 /// stands for the parameter types and for what is spelled in more than one way.
 std::string gcc_pattern(const clang::CXXRecordDecl* closure, const LambdaNumbers& numbers,
@@ -98,6 +169,9 @@ std::string gcc_pattern(const clang::CXXRecordDecl* closure, const LambdaNumbers
   const clang::Decl* scope = numbers.scope(closure);
   if (number < 0 || scope == nullptr) return {};
   if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(scope)) {
+    // g++ 12 counts these through the whole source and leaves the name of a static member out.
+    if (const std::string instance = instance_of(variable, context); !instance.empty())
+      return "N" + with_gcc_closures(instance, variable, numbers, context) + "*Ul*E*_E";
     const std::string name = variable->getNameAsString();
     // Of a variable template there is no M: match both.
     return "N*" + std::to_string(name.size()) + name + "*" + unnamed(number) + "E";
@@ -109,7 +183,7 @@ std::string gcc_pattern(const clang::CXXRecordDecl* closure, const LambdaNumbers
     const std::string outer = gcc_pattern(method->getParent(), numbers, context);
     return outer.empty() ? std::string() : "Z*" + outer + "*E" + unnamed(number);
   }
-  return "Z" + encoding(function, context) + "E" + unnamed(number);
+  return "Z" + with_gcc_closures(encoding(function, context), function, numbers, context) + "E" + unnamed(number);
 }
 
 /// Of a type argument, and of each in a pack.

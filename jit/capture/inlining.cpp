@@ -128,6 +128,7 @@ Binding Walker::inline_call(const clang::Expr* where, const clang::FunctionDecl*
   const auto* constructor = llvm::dyn_cast<clang::CXXConstructorDecl>(definition);
   Frame frame;
   frame.function = definition;
+  frame.called_at = at;
   frame.object = std::move(object);
   frame.type = definition->getReturnType();
   if (straight) {

@@ -24,11 +24,29 @@ void refuse(clang::ASTContext& context, clang::SourceLocation location, const st
 }
 
 void Walker::refuse(const clang::Stmt* where, const std::string& what, const std::string& mend) const {
-  capture::refuse(context_, where->getSourceRange(), what, mend);
+  refuse_at(where->getSourceRange(), what, mend);
 }
 
 void Walker::refuse(clang::SourceLocation where, const std::string& what, const std::string& mend) const {
-  capture::refuse(context_, where, what, mend);
+  refuse_at({where, where}, what, mend);
+}
+
+void Walker::refuse_at(clang::SourceRange range, const std::string& what, const std::string& mend) const {
+  const clang::SourceManager& sources = context_.getSourceManager();
+  const auto is_the_users = [&](clang::SourceLocation place) {
+    return place.isValid() && !sources.isInSystemHeader(sources.getExpansionLoc(place));
+  };
+  if (is_the_users(range.getBegin())) capture::refuse(context_, range, what, mend);
+  for (auto frame = frames_.rbegin(); frame != frames_.rend(); ++frame) {
+    if (!is_the_users(frame->called_at)) continue;
+    const clang::PresumedLoc inner = sources.getPresumedLoc(sources.getExpansionLoc(range.getBegin()));
+    std::string called = what;
+    if (inner.isValid())
+      called += " (at " + std::string(inner.getFilename()) + ":" + std::to_string(inner.getLine()) + ", in '" +
+                frame->function->getQualifiedNameAsString() + "', which is called here)";
+    capture::refuse(context_, {frame->called_at, frame->called_at}, called, mend);
+  }
+  capture::refuse(context_, range, what, mend);
 }
 
 Walker::Walker(clang::ASTContext& context, const Site& site, const clang::CXXMethodDecl* call_operator)

@@ -120,6 +120,8 @@ class Walker {
   void bind_captured_field(const clang::ValueDecl* variable, const clang::FieldDecl* field,
                            std::uint64_t base, clang::SourceLocation where);
   [[noreturn]] void refuse(const clang::Stmt* where, const std::string& what, const std::string& mend) const;
+  /// Of what stands in a system header: where the user's code calls it.
+  [[noreturn]] void refuse_at(clang::SourceRange range, const std::string& what, const std::string& mend) const;
   [[noreturn]] void refuse(clang::SourceLocation where, const std::string& what,
                            const std::string& mend) const;
   [[nodiscard]] codegen::SourceLocation location(clang::SourceLocation where);
@@ -283,6 +285,7 @@ class Walker {
   // --- inlining.cpp
   struct Frame {
     const clang::FunctionDecl* function = nullptr;
+    clang::SourceLocation called_at;
     std::int32_t block = 0;
     std::optional<Binding> result;  ///< variables that each return assigns
     std::optional<Binding> direct;  ///< the value of the only, last return

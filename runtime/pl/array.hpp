@@ -3,7 +3,8 @@
 //   pl::Array<float> x({2, 8, 8});        // zero-filled, aligned to 64 bytes
 //   x(1, 2, 3) = 4.0f;
 //
-// Moves are cheap; copies copy the elements. Not synchronised. With the transport "processes" (see pl/config.hpp) arrays
+// Moves are cheap; copies copy the elements. Not synchronised. One that ends inside a pl::jit body waits there for the
+// tasks that use its memory; in a host orchestrator its memory lives as long as the run. With the transport "processes" (see pl/config.hpp) arrays
 // lie in memory that the processes of ranks share, once a context or program has been made for it.
 #pragma once
 
@@ -17,7 +18,8 @@ namespace detail {
 
 /// Aligned to 64 bytes. From when on this process uses ranks that are processes: shared with them.
 [[nodiscard]] void* allocate_elements(std::size_t bytes);
-void free_elements(void* memory) noexcept;
+/// In an orchestration memory may still be named by tasks: waits for them, or keeps it until the run has ended.
+void free_elements(void* memory, std::size_t bytes) noexcept;
 
 }  // namespace detail
 
@@ -30,7 +32,7 @@ class Array {
       : dims_(dims.values()),
         strides_(detail::dense_strides(dims_, where)),
         size_(count()),
-        data_(static_cast<T*>(detail::allocate_elements(bytes() + 1))) {
+        data_(static_cast<T*>(detail::allocate_elements(bytes() + 1)), Free{bytes()}) {
     std::memset(static_cast<void*>(data_.get()), 0, bytes());
   }
   Array(const Index& dims, T value, std::source_location where = std::source_location::current())
@@ -77,7 +79,8 @@ class Array {
 
  private:
   struct Free {
-    void operator()(T* pointer) const { detail::free_elements(pointer); }
+    std::size_t bytes = 0;
+    void operator()(T* pointer) const { detail::free_elements(pointer, bytes); }
   };
   [[nodiscard]] std::size_t count() const {
     std::size_t product = 1;

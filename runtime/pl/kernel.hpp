@@ -61,7 +61,9 @@ class LambdaKernel final : public KernelObject {
   void run([[maybe_unused]] const Argument* arguments, [[maybe_unused]] void* result,
            std::index_sequence<I...>) const {
     std::tuple<P...> values{from_argument<P>(arguments[I])...};
-    if constexpr (std::is_void_v<R>) {
+    if constexpr (!Generic<F> && !std::is_invocable_v<const F&, P&...>) {
+      return;  // `mutable`: MemberSignature says so
+    } else if constexpr (std::is_void_v<R>) {
       lambda_(std::get<I>(values)...);
     } else if (result == nullptr) {
       (void)lambda_(std::get<I>(values)...);

@@ -196,9 +196,15 @@ template <class T>
   return {gather(x, indices, {options.axis}, where), std::move(indices)};
 }
 
+namespace detail {
+/// float and double are C++'s own; other dtypes compute by the language's rules, as tiles do.
+template <class T>
+using ReadElement = std::conditional_t<std::is_same_v<T, float> || std::is_same_v<T, double>, T, Scalar<T>>;
+}  // namespace detail
+
 /// One element of a tile or tensor, a scalar known when the kernel runs; one offset for each axis.
 template <class T>
-[[nodiscard]] Scalar<T> read(const Tile<T>& x, const Index& offsets,
+[[nodiscard]] detail::ReadElement<T> read(const Tile<T>& x, const Index& offsets,
                              std::source_location where = std::source_location::current()) {
   static_assert(!std::is_void_v<T>,
                 "pl::read: a scalar's dtype must be known; convert with pl::cast<T>(x) first");
@@ -207,7 +213,7 @@ template <class T>
 /// In a kernel, and in a pl::jit body: there it waits for the tasks that write the tensor, and in the run that
 /// records a program it ends the plan.
 template <class T, auto... Dims>
-[[nodiscard]] Scalar<T> read(const Tensor<T, Dims...>& x, const Index& offsets,
+[[nodiscard]] detail::ReadElement<T> read(const Tensor<T, Dims...>& x, const Index& offsets,
                              std::source_location where = std::source_location::current()) {
   static_assert(!std::is_void_v<T>,
                 "pl::read: a scalar's dtype must be known; declare the tensor pl::Tensor<T>");

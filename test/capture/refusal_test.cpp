@@ -40,6 +40,41 @@ TEST_CASE("a refusal shows the source line with a caret and how to mend it") {
   CHECK(text.find("note: to mend it: write a loop with break and continue") != std::string::npos);
 }
 
+/// What the tool says about this body of a kernel.
+static std::string said_of(const std::string& body) {
+  const Scratch scratch;
+  const auto file = scratch.path / "body.cpp";
+  write(file,
+        "#include <pl/pl.hpp>\n#include <cmath>\n"
+        "auto k = pl::jit.incore([](pl::Tensor<float> x, pl::Out<pl::Tensor<float>> y, float f) {\n" +
+            body + "\n});\n");
+  std::string command = std::string(TRILITH_CAPTURE_TOOL) + " -o " + (scratch.path / "out.hpp").string() + " " +
+                        file.string() + " --";
+  for (const std::string& flag : flags()) command += " " + flag;
+  const Run ran = run(command);
+  CHECK(ran.exit_code != 0);
+  return ran.output;
+}
+
+TEST_CASE("what a function of a system header may not do is refused where the user calls it") {
+  const std::string text = said_of("y = pl::store(pl::load(x) * std::fmin(f, 3.0f), y);");
+  INFO(text);
+  CHECK(text.find("body.cpp:4:27: error: a call of '__builtin_fminf', whose body is not visible here (at ") !=
+        std::string::npos);
+  CHECK(text.find("in 'std::fmin', which is called here)") != std::string::npos);
+}
+
+TEST_CASE("a tile as a condition is refused with what to write instead") {
+  for (const std::string body : {"auto t = pl::load(x); if (t > 0.f) t = -t; y = pl::store(t, y);",
+                                 "auto t = pl::load(x); while (pl::row_max(t) > 1.f) t = t * 0.5f; y = pl::store(t, y);"}) {
+    const std::string text = said_of(body);
+    INFO(text);
+    CHECK(text.find("body.cpp:4:") != std::string::npos);
+    CHECK(text.find("to mend it: a condition is a scalar: reduce the tile") != std::string::npos);
+    CHECK(text.find("pl::where(condition, a, b)") != std::string::npos);
+  }
+}
+
 TEST_CASE("recursion is refused where the function calls itself") {
   const std::string& text = captured("refused.cpp").report.text;
   CHECK(text.find("recursion: 'recurse' calls itself") != std::string::npos);

@@ -138,11 +138,12 @@ template <class R, bool tile>
     return Scalar<R>(value.get<R>());
 }
 
-/// Runs an elementwise, logic or bits operation; the result has the operands' element type.
+/// Runs an elementwise, logic or bits operation; the result has the operands' element type. Between scalars it is
+/// arithmetic, which an orchestration does too.
 template <Op op, class... A>
 [[nodiscard]] auto apply(const std::source_location& where, const A&... operands) {
   const std::string_view name = trilith::codegen::operation(op).name;
-  require_core(name, where);
+  if constexpr (AnyTile<A...>) require_core(name, where);
   using E = Element<A...>;
   const DType erased = erased_dtype(operands...);
   return wrap<E, AnyTile<A...>>(trilith::codegen::reference::apply(
@@ -153,7 +154,7 @@ template <Op op, class... A>
 template <Op op, class... A>
 [[nodiscard]] auto compare(const std::source_location& where, const A&... operands) {
   const std::string_view name = trilith::codegen::operation(op).name;
-  require_core(name, where);
+  if constexpr (AnyTile<A...>) require_core(name, where);
   using E = Element<A...>;
   const DType erased = erased_dtype(operands...);
   return wrap<bool, AnyTile<A...>>(trilith::codegen::reference::apply(

@@ -209,6 +209,16 @@ struct MemberSignature<R (C::*)(P...) const> {
 template <class C, class R, class... P>
 struct MemberSignature<R (C::*)(P...) const noexcept> : MemberSignature<R (C::*)(P...) const> {};
 
+/// A lambda that is `mutable`. What the rest needs of it is there, so that this is the only complaint.
+template <class C, class R, class... P>
+struct MemberSignature<R (C::*)(P...)> : MemberSignature<R (C::*)(P...) const> {
+  static_assert(sizeof(C) == 0,
+                "a 'mutable' lambda: what it would keep between calls is lost; remove 'mutable', and copy the "
+                "captured value into a local variable");
+};
+template <class C, class R, class... P>
+struct MemberSignature<R (C::*)(P...) noexcept> : MemberSignature<R (C::*)(P...)> {};
+
 template <class F>
 concept Generic = !requires { &F::operator(); };
 

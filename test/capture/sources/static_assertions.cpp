@@ -34,6 +34,7 @@ auto a6(pl::Tensor<float, pl::no_dims> x, Tensor z) { return WRONG(x, z)[0]; }  
 auto b1 = pl::jit.incore([](Tensor x, Output y) { return WRONG(pl::load(x), y); });  // asserted: a kernel returns nothing or the pl::Out it wrote
 auto b2 = pl::jit.incore([](WRONG(const char*, int) n, Output y) {});    // asserted: a parameter is a pl::Tensor, pl::Out, pl::InOut, pl::Scalar, pl::Const or a number
 auto kernel = pl::jit.incore([](Tensor x, Output y) {});
+auto b7 = pl::jit.incore([n = 1](Tensor x, Output y) WRONG(mutable,) { y = pl::store(pl::load(x), y); });  // asserted: a 'mutable' lambda: what it would keep between calls is lost
 void b3(Tensor x, Output y) { pl::submit(kernel, x WRONG(, COMMA y)); }  // asserted: the kernel takes another number of arguments
 void b4(Tensor x, Output y) { pl::submit(kernel, WRONG(pl::deps = {} COMMA x COMMA y, x COMMA y COMMA pl::deps = {})); }  // asserted: and pl::own_thread stand behind the arguments
 auto entry = pl::jit([](auto x, auto y) {});
