@@ -190,12 +190,14 @@ const CaptureRecord& find_capture(const CaptureUnit* unit, const std::source_loc
             "); call it with these types somewhere in the source that defines it. Captured:" + candidates,
         place_of(location));
   }
-  throw CaptureError(
-      "several kernels were captured at this place, and the closure type " + std::string(closure.name()) +
-          " does not tell them apart; put them on lines of their own, outside of one macro expansion, and give a "
-          "template that makes kernels types with names of their own (a struct with operator() for a lambda):" +
-          candidates,
-      place_of(location));
+  throw CaptureError("several kernels were captured at this place, and the closure type " +
+                         std::string(closure.name()) +
+                         " does not tell them apart; put them on lines of their own, outside of one macro "
+                         "expansion, and give a "
+                         "template that makes kernels types with names of their own (a struct with "
+                         "operator() for a lambda):" +
+                         candidates,
+                     place_of(location));
 }
 
 }  // namespace pl::detail

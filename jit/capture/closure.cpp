@@ -158,7 +158,10 @@ void check_capture(const clang::LambdaCapture& capture, const clang::FieldDecl* 
              "pass it as an argument");
     default:
       refuse(context, where, "the kernel captures '" + name + "' of type '" + spelling + "'",
-             "kernels capture integers, floats, bools, enums and helpers, by value");
+             "kernels capture integers, floats, bools, enums and helpers, by value; of a struct capture the "
+             "members, as "
+             "[low = " +
+                 name + ".low]");
   }
 }
 

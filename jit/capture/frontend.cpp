@@ -46,8 +46,9 @@ class Collector : public clang::DiagnosticConsumer {
     report_.diagnostics.push_back(entry);
     if (info.getID() == clang::diag::err_typecheck_bool_condition &&
         entry.message.find("Tile<") != std::string::npos)
-      add_mend(std::move(entry), "a condition is a scalar: reduce the tile, as pl::read(pl::row_max(...), {0, 0}) does, "
-                                 "or choose element by element with pl::where(condition, a, b)");
+      add_mend(std::move(entry),
+               "a condition is a scalar: reduce the tile, as pl::read(pl::row_max(...), {0, 0}) does, "
+               "or choose element by element with pl::where(condition, a, b)");
   }
 
  private:

@@ -126,8 +126,8 @@ std::vector<const clang::CXXRecordDecl*> closures_around(const clang::Decl* decl
 
 /// clang's spelling with the closure types in it as g++ spells them; behind the last one `*`, since what the two
 /// abbreviate there differs.
-std::string with_gcc_closures(const std::string& spelled, const clang::Decl* decl, const LambdaNumbers& numbers,
-                              clang::ASTContext& context) {
+std::string with_gcc_closures(const std::string& spelled, const clang::Decl* decl,
+                              const LambdaNumbers& numbers, clang::ASTContext& context) {
   std::string pattern;
   std::size_t at = 0;
   const std::string text = without_emission_order(spelled);
@@ -183,7 +183,8 @@ std::string gcc_pattern(const clang::CXXRecordDecl* closure, const LambdaNumbers
     const std::string outer = gcc_pattern(method->getParent(), numbers, context);
     return outer.empty() ? std::string() : "Z*" + outer + "*E" + unnamed(number);
   }
-  return "Z" + with_gcc_closures(encoding(function, context), function, numbers, context) + "E" + unnamed(number);
+  return "Z" + with_gcc_closures(encoding(function, context), function, numbers, context) + "E" +
+         unnamed(number);
 }
 
 /// Of a type argument, and of each in a pack.

@@ -134,7 +134,10 @@ void Walker::local_variable(const clang::VarDecl* declared) {
   }
   if (type->isPointerType())
     refuse(where, "the pointer '" + name + "' in a kernel",
-           "read and write memory with pl::load and pl::store");
+           type.getNonReferenceType()->isFunctionPointerType()
+               ? "call the function by its name, or through a lambda: auto f = [](auto v) { return "
+                 "function(v); }"
+               : "read and write memory with pl::load and pl::store");
   if (meaning.kind == Kind::Compound) {
     const clang::QualType plain = type.getNonReferenceType();
     std::optional<Binding> named;

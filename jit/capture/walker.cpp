@@ -42,8 +42,8 @@ void Walker::refuse_at(clang::SourceRange range, const std::string& what, const 
     const clang::PresumedLoc inner = sources.getPresumedLoc(sources.getExpansionLoc(range.getBegin()));
     std::string called = what;
     if (inner.isValid())
-      called += " (at " + std::string(inner.getFilename()) + ":" + std::to_string(inner.getLine()) + ", in '" +
-                frame->function->getQualifiedNameAsString() + "', which is called here)";
+      called += " (at " + std::string(inner.getFilename()) + ":" + std::to_string(inner.getLine()) +
+                ", in '" + frame->function->getQualifiedNameAsString() + "', which is called here)";
     capture::refuse(context_, {frame->called_at, frame->called_at}, called, mend);
   }
   capture::refuse(context_, range, what, mend);

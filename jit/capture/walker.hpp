@@ -121,7 +121,8 @@ class Walker {
                            std::uint64_t base, clang::SourceLocation where);
   [[noreturn]] void refuse(const clang::Stmt* where, const std::string& what, const std::string& mend) const;
   /// Of what stands in a system header: where the user's code calls it.
-  [[noreturn]] void refuse_at(clang::SourceRange range, const std::string& what, const std::string& mend) const;
+  [[noreturn]] void refuse_at(clang::SourceRange range, const std::string& what,
+                              const std::string& mend) const;
   [[noreturn]] void refuse(clang::SourceLocation where, const std::string& what,
                            const std::string& mend) const;
   [[nodiscard]] codegen::SourceLocation location(clang::SourceLocation where);

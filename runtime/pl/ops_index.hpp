@@ -205,7 +205,7 @@ using ReadElement = std::conditional_t<std::is_same_v<T, float> || std::is_same_
 /// One element of a tile or tensor, a scalar known when the kernel runs; one offset for each axis.
 template <class T>
 [[nodiscard]] detail::ReadElement<T> read(const Tile<T>& x, const Index& offsets,
-                             std::source_location where = std::source_location::current()) {
+                                          std::source_location where = std::source_location::current()) {
   static_assert(!std::is_void_v<T>,
                 "pl::read: a scalar's dtype must be known; convert with pl::cast<T>(x) first");
   return detail::read_tile(x.value(), offsets, where).template get<T>();
@@ -214,7 +214,7 @@ template <class T>
 /// records a program it ends the plan.
 template <class T, auto... Dims>
 [[nodiscard]] detail::ReadElement<T> read(const Tensor<T, Dims...>& x, const Index& offsets,
-                             std::source_location where = std::source_location::current()) {
+                                          std::source_location where = std::source_location::current()) {
   static_assert(!std::is_void_v<T>,
                 "pl::read: a scalar's dtype must be known; declare the tensor pl::Tensor<T>");
   return detail::read_view(x.view(), offsets, where).template get<T>();

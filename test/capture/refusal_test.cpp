@@ -48,8 +48,8 @@ static std::string said_of(const std::string& body) {
         "#include <pl/pl.hpp>\n#include <cmath>\n"
         "auto k = pl::jit.incore([](pl::Tensor<float> x, pl::Out<pl::Tensor<float>> y, float f) {\n" +
             body + "\n});\n");
-  std::string command = std::string(TRILITH_CAPTURE_TOOL) + " -o " + (scratch.path / "out.hpp").string() + " " +
-                        file.string() + " --";
+  std::string command = std::string(TRILITH_CAPTURE_TOOL) + " -o " + (scratch.path / "out.hpp").string() +
+                        " " + file.string() + " --";
   for (const std::string& flag : flags()) command += " " + flag;
   const Run ran = run(command);
   CHECK(ran.exit_code != 0);
@@ -65,8 +65,9 @@ TEST_CASE("what a function of a system header may not do is refused where the us
 }
 
 TEST_CASE("a tile as a condition is refused with what to write instead") {
-  for (const std::string body : {"auto t = pl::load(x); if (t > 0.f) t = -t; y = pl::store(t, y);",
-                                 "auto t = pl::load(x); while (pl::row_max(t) > 1.f) t = t * 0.5f; y = pl::store(t, y);"}) {
+  for (const std::string body :
+       {"auto t = pl::load(x); if (t > 0.f) t = -t; y = pl::store(t, y);",
+        "auto t = pl::load(x); while (pl::row_max(t) > 1.f) t = t * 0.5f; y = pl::store(t, y);"}) {
     const std::string text = said_of(body);
     INFO(text);
     CHECK(text.find("body.cpp:4:") != std::string::npos);

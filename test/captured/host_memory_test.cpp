@@ -67,11 +67,11 @@ bool all(const pl::Array<float>& array, float value) {
 TEST_CASE("a pl::Array that ends in an orchestration waits for the tasks that use it") {
   pl::Array<float> x({count}, 1.0f), y({count});
   for (int round = 0; round < 20; ++round) {
-    ended_array(x.view(), AnyOut(y.view()));
+    ended_array(x, y);
     CHECK(all(y, 2.0f));
-    assigned_array(x.view(), AnyOut(y.view()));
+    assigned_array(x, y);
     CHECK(all(y, 3.0f));
-    array_of_body(x.view(), AnyOut(y.view()));
+    array_of_body(x, y);
     CHECK(all(y, 4.0f));
   }
 }
@@ -81,7 +81,7 @@ TEST_CASE("a pl::Graph of an orchestration that makes arrays runs it as it is") 
   pl::Graph graph(ended_array);
   for (int round = 0; round < 5; ++round) {
     y.fill(0.0f);
-    graph(x.view(), AnyOut(y.view()));
+    graph(x, y);
     CHECK(all(y, 2.0f));
   }
   CHECK(graph.replays() == 0);
@@ -89,19 +89,21 @@ TEST_CASE("a pl::Graph of an orchestration that makes arrays runs it as it is") 
 
 TEST_CASE("a pl::Array that ends in a host orchestrator is there for what it dispatched") {
   pl::Array<float> x({count}, 1.0f), y({count});
-  auto program = on_host.compile(x.view(), AnyOut(y.view()), pl::RunConfig{.distributed = {.device_ids = {0}}});
+  pl::RunConfig config = support::cached();
+  config.distributed.device_ids = {0};
+  auto program = on_host.compile(x, y, config);
   for (int round = 0; round < 10; ++round) {
     y.fill(0.0f);
-    program(x.view(), AnyOut(y.view()));
+    program(x, y);
     CHECK(all(y, 14.0f));
   }
 }
 
 TEST_CASE("an element that an orchestration reads is a number of C++") {
   pl::Array<float> x({4}, 1.0f), y({4});
-  branches(x.view(), AnyOut(y.view()));
+  branches(x, y);
   CHECK(all(y, 8.0f));
   pl::Array<int> n({1}, 3);
-  counts(x.view(), n.view(), AnyOut(y.view()));
+  counts(x, n, y);
   CHECK(all(y, 8.0f));
 }

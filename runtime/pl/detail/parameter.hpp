@@ -212,9 +212,10 @@ struct MemberSignature<R (C::*)(P...) const noexcept> : MemberSignature<R (C::*)
 /// A lambda that is `mutable`. What the rest needs of it is there, so that this is the only complaint.
 template <class C, class R, class... P>
 struct MemberSignature<R (C::*)(P...)> : MemberSignature<R (C::*)(P...) const> {
-  static_assert(sizeof(C) == 0,
-                "a 'mutable' lambda: what it would keep between calls is lost; remove 'mutable', and copy the "
-                "captured value into a local variable");
+  static_assert(
+      sizeof(C) == 0,
+      "a 'mutable' lambda: what it would keep between calls is lost; remove 'mutable', and copy the "
+      "captured value into a local variable");
 };
 template <class C, class R, class... P>
 struct MemberSignature<R (C::*)(P...) noexcept> : MemberSignature<R (C::*)(P...)> {};
