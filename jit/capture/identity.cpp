@@ -124,6 +124,18 @@ std::vector<const clang::CXXRecordDecl*> closures_around(const clang::Decl* decl
   return closures;
 }
 
+/// clang says of a template argument whose parameter the name alone would not tell ("TpTni": a pack of int) what that
+/// is; g++ does not.
+std::string without_parameter_kinds(std::string text) {
+  for (const llvm::StringRef mark : {"ITp", "ITn"})
+    for (std::size_t at = text.find(mark.str()); at != std::string::npos;
+         at = text.find(mark.str(), at + 1)) {
+      const std::size_t end = text.find_first_of("JLX", at);
+      if (end != std::string::npos) text.replace(at + 1, end - at - 1, "*");
+    }
+  return text;
+}
+
 /// clang's spelling with the closure types in it as g++ spells them; behind the last one `*`, since what the two
 /// abbreviate there differs.
 std::string with_gcc_closures(const std::string& spelled, const clang::Decl* decl,
@@ -140,7 +152,7 @@ std::string with_gcc_closures(const std::string& spelled, const clang::Decl* dec
     pattern += (at == 0 ? text.substr(0, found) : "*") + (own.empty() ? "*" : own);
     at = found + name.size();
   }
-  return at == 0 ? spelled : pattern + "*";
+  return without_parameter_kinds(at == 0 ? spelled : pattern + "*");
 }
 
 /// Of what a variable template or a class template's static member is an instance of; empty: of none.
