@@ -2,7 +2,10 @@
 
 #include "runtime/windows/wait_monitor.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <map>
+#include <set>
 
 namespace pl::detail {
 
@@ -25,6 +28,39 @@ WaitReport report_of(const CellWait& wait) {
   }
   return report;
 }
+
+namespace {
+
+/// The rank that would have to end the wait, as far as that is known: the cell's last writer, or the only other rank.
+int awaited(const WaitReport& wait, const std::vector<WaitReport>& waits, const std::vector<int>& finished) {
+  if (wait.writer >= 0) return wait.writer;
+  std::set<int> others(finished.begin(), finished.end());
+  for (const WaitReport& other : waits) others.insert(other.rank);
+  others.erase(wait.rank);
+  return others.size() == 1 ? *others.begin() : -1;
+}
+
+/// "cycle: rank 0 waits for rank 1, which waits for rank 0", or nothing.
+std::string cycle_text(const std::vector<WaitReport>& waits, const std::vector<int>& finished) {
+  std::map<int, int> next;
+  for (const WaitReport& wait : waits) next.try_emplace(wait.rank, awaited(wait, waits, finished));
+  std::set<int> walked;
+  for (const auto& [start, unused] : next) {
+    std::vector<int> path;
+    for (int rank = start; next.count(rank) != 0 && walked.insert(rank).second; rank = next[rank])
+      path.push_back(rank);
+    if (path.empty()) continue;
+    const auto begin = std::find(path.begin(), path.end(), next[path.back()]);
+    if (begin == path.end()) continue;
+    std::string text = "\n  cycle: rank " + std::to_string(*begin);
+    for (auto at = begin; at != path.end(); ++at)
+      text += (at == begin ? " waits for rank " : ", which waits for rank ") + std::to_string(next[*at]);
+    return text;
+  }
+  return {};
+}
+
+}  // namespace
 
 std::string deadlock_text(const std::vector<WaitReport>& waits, const std::vector<int>& finished,
                           const std::string& collectives) {
@@ -50,7 +86,7 @@ std::string deadlock_text(const std::vector<WaitReport>& waits, const std::vecto
   std::string ranks;
   for (const int rank : finished) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
   if (!ranks.empty()) text += "\n  finished: rank " + ranks;
-  text += collectives;
+  text += cycle_text(waits, finished) + collectives;
   return text +
          "\n  Check that each wait has its notify, with the right peer, cell and value, before the "
          "notifier itself waits";

@@ -105,3 +105,31 @@ TEST_CASE("a task that fails ends the waits of the tasks beside it, and its erro
   CHECK(contains(message_of([&] { host(y, config(2)); }),
                  "pld::notify: peer 9 of a window that 2 ranks share"));
 }
+
+TEST_CASE("ranks that wait for each other in a cycle are told so") {
+  BOTH_WAYS
+  // Each waits for a second signal of the one before it, which has sent one.
+  auto kernel = pl::jit.incore([](Cells signal, pl::Scalar<int> first) {
+    const int next = (pld::rank(signal) + 1) % pld::nranks(signal);
+    if (first != 0) {
+      pld::notify(signal, {.peer = next});
+      pld::wait(signal);
+    }
+    pld::wait(signal, {.expected = 2});
+    pld::notify(signal, {.peer = next});
+  });
+  auto device = pl::jit([&](auto signal, auto first) { kernel(signal, first); });
+  const auto failure = [&](int ranks, int first) {
+    auto host = pl::jit.host([&](Out) {
+      auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+      for (auto r : pl::range(pld::world_size())) device(signal, first, pld::device = r);
+    });
+    pl::Array<std::int32_t> y({ranks});
+    return message_of([&] { host(y, config(ranks)); });
+  };
+  CHECK(contains(failure(3, 1),
+                 "cycle: rank 0 waits for rank 2, which waits for rank 1, which waits for rank 0"));
+  CHECK(contains(failure(2, 0), "cycle: rank 0 waits for rank 1, which waits for rank 0"));
+  // Nobody has told who would notify.
+  CHECK(!contains(failure(3, 0), "cycle: "));
+}
