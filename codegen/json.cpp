@@ -355,9 +355,9 @@ class Reader {
   }
 
   /// 0 where the member is left out.
-  static std::int32_t small_integer(Object& object, const char* name) {
+  static std::int32_t small_integer(Object& object, const char* name, std::int32_t otherwise = 0) {
     const Json* member = object.find(name);
-    if (member == nullptr) return 0;
+    if (member == nullptr) return otherwise;
     return read_integer<std::int32_t>(*member, object.path(name), INT32_MIN, INT32_MAX);
   }
 
@@ -393,7 +393,7 @@ class Reader {
     result.attributes.algorithm = object.choice_or("algorithm", algorithm_names, Algorithm::Auto);
     result.attributes.fill = object.choice_or("fill", fill_names, Fill::Zero);
     result.attributes.chunk = small_integer(object, "chunk");
-    if (object.find("pipeline") != nullptr) result.attributes.pipeline = small_integer(object, "pipeline");
+    result.attributes.pipeline = small_integer(object, "pipeline", 2);
     result.attributes.indexed = static_cast<std::uint32_t>(small_integer(object, "indexed"));
     if (const Json* operands = object.find("operands"))
       each(*operands, where, [&](const Json& item, const std::string& place) {

@@ -84,7 +84,8 @@ TEST_CASE("a number of threads for host callbacks that cannot be is refused") {
 }
 
 TEST_CASE("fields that are not built yet are refused by name") {
-  CHECK(contains(refusal({.distributed = {.transport = "pigeons"}}), "\"threads\", \"processes\" or \"mpi\""));
+  CHECK(
+      contains(refusal({.distributed = {.transport = "pigeons"}}), "\"threads\", \"processes\" or \"mpi\""));
   CHECK(contains(refusal({.distributed = {.results = "none"}}), "\"all\" or \"local\""));
   CHECK(contains(refusal({.threads = 2}), "RunConfig.threads = 2 is not built yet; leave it at 1"));
   CHECK(contains(refusal({.tune = true}), "tune"));
