@@ -32,7 +32,7 @@ std::map<std::string, bool> header_functions() {
     bool documented = false, is_detail = false;
     const std::regex by_macro(R"(^PL_\w+\((\w+)[,)].*)");
     const std::regex function(
-        R"(^(?:\[\[nodiscard\]\] )?(?:inline )?(?:auto|void|int|Y|Tile<[\w: ]+>|Scalar<T>|Sorted<T>|Out<[^(]*>|InOut<[^(]*>) (\w+)\(.*)");
+        R"(^(?:\[\[nodiscard\]\] )?(?:inline )?(?:auto|void|int|Y|Tile<[\w: ]+>|Scalar<T>|detail::ReadElement<T>|Sorted<T>|Out<[^(]*>|InOut<[^(]*>) (\w+)\(.*)");
     for (std::string line; std::getline(lines, line);) {
       if (line.starts_with("namespace detail {")) is_detail = true;
       if (line.starts_with("}  // namespace detail")) is_detail = false;
