@@ -208,17 +208,27 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
     }
   }
   const Clock::time_point dispatched = timed ? Clock::now() : Clock::time_point{};
+  // Also of a run that fails: it is what shows where its ranks stood.
+  struct Show {
+    Trace* trace;
+    RunTrace* run;
+    Clock::time_point begin, dispatched;
+    ~Show() {
+      if (trace == nullptr) return;
+      const Clock::time_point end = Clock::now();
+      trace->span(Trace::host_row, "orchestrate", "orchestrate", begin, dispatched);
+      trace->span(Trace::host_row, "orchestrate", "wait for ranks", dispatched, end);
+      if (const std::optional<TracePoint> last = run->last_rank_end(); last && last->time >= dispatched)
+        trace->arrow("last rank", *last, {Trace::host_row, last_moment(dispatched, end)});
+      trace->flush();
+    }
+  } show{trace, run->trace(), begin, dispatched};
   run->finish();
   if (!timed) return;
   const Clock::time_point end = Clock::now();
   if (times != nullptr) {
     times->host_orchestrate_seconds += std::chrono::duration<double>(dispatched - begin).count();
     times->host_wait_seconds += std::chrono::duration<double>(end - dispatched).count();
-  }
-  if (trace != nullptr) {
-    trace->span(Trace::host, Trace::device_row, "orchestrate", begin, dispatched);
-    trace->span(Trace::host, Trace::device_row, "wait for ranks", dispatched, end);
-    trace->flush();
   }
 }
 
@@ -232,6 +242,7 @@ ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times
       kept_(kept),
       times_(times),
       other_extents_(other_extents),
+      trace_(config_.trace.empty() ? nullptr : std::make_unique<RunTrace>(*Trace::to(config_.trace))),
       runner_(make_rank_runner(*this)),
       ranks_(static_cast<std::size_t>(world_size())),
       monitor_(std::make_shared<WaitMonitor>(*this)),
@@ -274,7 +285,7 @@ void ProgramRun::execute(int rank, bool collective, Clock::time_point queued,
   if (!stopped()) {
     try {
       if (collective)
-        run_collective(rank, work);
+        run_collective(rank, queued, work);
       else
         run_entry_body({program_.context.get(), &config_, rank, this, &runner_->stop_flag(), times_, queued},
                        work);
@@ -289,7 +300,7 @@ void ProgramRun::execute(int rank, bool collective, Clock::time_point queued,
   ++state.changes;
 }
 
-void ProgramRun::run_collective(int rank, const std::function<void()>& work) {
+void ProgramRun::run_collective(int rank, Clock::time_point queued, const std::function<void()>& work) {
   const ThreadStateScope scope;
   ThreadState& thread = thread_state();
   thread.level = Level::Device;
@@ -308,7 +319,18 @@ void ProgramRun::run_collective(int rank, const std::function<void()>& work) {
     const decltype(set)& leave;
     ~Leave() { leave(false); }
   } leave{set};
+  if (trace_ == nullptr) return work();
+  Trace& trace = trace_->trace();
+  const TraceRow row = Trace::row_of_device(rank);
+  trace.name_rank(rank, config_.distributed.device_ids[static_cast<std::size_t>(rank)], config_.cores);
+  TracedThread traced(trace, trace_.get(), row, rank);
+  thread.traced = &traced;
+  const Clock::time_point begin = Clock::now();
   work();
+  const Clock::time_point end = Clock::now();
+  trace.span(row, "orchestrate", "collective of the host", begin, end);
+  trace.arrow("dispatch", {Trace::host_row, queued}, {row, begin});
+  trace_->rank_ended({row, last_moment(begin, end)});
 }
 
 void ProgramRun::forget_jobs(int rank) {

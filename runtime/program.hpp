@@ -8,6 +8,7 @@
 #include "runtime/recorder.hpp"
 #include "runtime/run_times.hpp"
 #include "runtime/shared_memory.hpp"
+#include "runtime/run_trace.hpp"
 #include "runtime/task_graph.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
@@ -87,6 +88,8 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   [[nodiscard]] Windows& windows() { return windows_; }
   /// null: the run is not checked.
   [[nodiscard]] Checker* checker() const { return checker_.get(); }
+  /// null: there is no trace.
+  [[nodiscard]] RunTrace* trace() const { return trace_.get(); }
   /// Of a rank's orchestrations; null: the run is neither checked nor has it a seed.
   [[nodiscard]] TaskWatch* device_watch(int rank) const {
     return watches_.empty() ? nullptr : watches_[static_cast<std::size_t>(rank)].get();
@@ -115,7 +118,7 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
     bool in_collective = false;
     std::uint64_t changes = 0;
   };
-  void run_collective(int rank, const std::function<void()>& work);
+  void run_collective(int rank, Clock::time_point queued, const std::function<void()>& work);
   void enqueue(int rank, bool collective, std::function<void()> work);
   void execute(int rank, bool collective, Clock::time_point queued, const std::function<void()>& work);
 
@@ -130,6 +133,7 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   KeptForRuns* const kept_;
   RunTimes* const times_;
   const bool other_extents_;
+  const std::unique_ptr<RunTrace> trace_;
   const std::unique_ptr<RankRunner> runner_;
   Mutex mutex_;
   std::condition_variable_any done_;

@@ -90,6 +90,7 @@ TaskNumber TaskGraph::submit(TaskRequest request) {
       task.work = std::move(request.work);
       task.blocks = request.blocks;
       task.own_thread = request.own_thread;
+      if (settings_.observer != nullptr) task.submitted = Clock::now();
       link(task, predecessors_);
       helpers = helpers_wanted();
     }
@@ -121,6 +122,7 @@ void TaskGraph::replay(const RecordedSteps& steps, const PointerMap& to) {
       task.work = std::move(works[i]);
       task.blocks = steps[i].blocks;
       task.own_thread = steps[i].own_thread;
+      if (settings_.observer != nullptr) task.submitted = Clock::now();
       after.clear();
       for (const TaskNumber number : steps[i].after) after.push_back(base + number);
       if (settings_.hooks != nullptr) settings_.hooks->submitted(task.number, after);
@@ -197,6 +199,7 @@ std::exception_ptr TaskGraph::run(const Piece& piece, int lane) {
   thread.inside = this;
   thread.block_index = piece.block;
   thread.block_count = piece.task->blocks;
+  if (settings_.observer != nullptr) lane = settings_.observer->task_begins(lane);
   const auto begin = settings_.observer != nullptr ? Clock::now() : Clock::time_point{};
   std::exception_ptr failure;
   try {
@@ -209,8 +212,8 @@ std::exception_ptr TaskGraph::run(const Piece& piece, int lane) {
     failure = with_note(std::current_exception(), "; in " + piece.task->work->title());
   }
   if (settings_.observer != nullptr)
-    settings_.observer->task_ran(piece.task->work->name(), lane, piece.block, piece.task->blocks, begin,
-                                 Clock::now());
+    settings_.observer->task_ran(piece.task->work->name(), lane, piece.block, piece.task->blocks,
+                                 piece.task->submitted, begin, Clock::now());
   return failure;
 }
 

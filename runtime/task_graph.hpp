@@ -131,6 +131,7 @@ class TaskGraph : public std::enable_shared_from_this<TaskGraph> {
     std::int64_t blocks = 1, next_block = 0, done_blocks = 0;
     std::uint64_t waiting_for = 0;  ///< predecessors that are not done
     bool own_thread = false;
+    Clock::time_point submitted{};  ///< where there is an observer
     std::atomic<bool> done{false};
     std::vector<Task*> successors;
   };

@@ -13,6 +13,7 @@ class Recorder;
 class RunTimes;
 class TaskGraph;
 class TaskWatch;
+class TracedThread;
 struct TaskOptions;
 
 /// Trivial on purpose: a thread_local with a destructor would cost a guard on every call.
@@ -31,6 +32,8 @@ struct ThreadState {
   std::int64_t block_count = 1;
   TaskWatch* watch =
       nullptr;  ///< of the block or orchestration that runs here, where a run is checked or has a seed
+  TracedThread* traced =
+      nullptr;              ///< where a trace shows the block or orchestration that runs here; null: no trace
   std::uint32_t shard = 0;  ///< 1 + which of the sharded counters this thread uses; 0: none yet
 };
 

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <map>
@@ -20,6 +21,10 @@ constexpr std::string_view tail = "\n]}\n";
 
 // Rows of tasks that may wait stand below the cores.
 constexpr int first_core_row = 1, own_thread_row = 2000;
+
+std::string place(TraceRow row) {
+  return R"(, "pid": )" + std::to_string(row.track) + R"(, "tid": )" + std::to_string(row.row);
+}
 
 std::string microseconds(Clock::duration duration) {
   char text[40];
@@ -49,41 +54,54 @@ Trace* Trace::to(const std::string& path) {
   return trace.get();
 }
 
-int Trace::core_row(int lane) {
-  return lane >= TaskObserver::own_thread_lane ? own_thread_row : first_core_row + lane;
+Clock::time_point last_moment(Clock::time_point begin, Clock::time_point end) {
+  return std::max(begin, end - std::chrono::nanoseconds(1));
 }
 
-void Trace::span(int track, int row, std::string_view text, Clock::time_point begin, Clock::time_point end,
-                 const std::string& arguments) {
+TraceRow Trace::row_of_lane(int rank, int lane) {
+  constexpr int own = TaskObserver::own_thread_lane;
+  return {rank + 1, lane >= own ? own_thread_row + lane - own : first_core_row + lane};
+}
+
+void Trace::span(TraceRow row, std::string_view category, std::string_view text, Clock::time_point begin,
+                 Clock::time_point end, const std::string& arguments) {
   const Lock lock(mutex_);
-  if (track == host) name(host, device_row, "host");
-  event(R"({"ph": "X", "pid": )" + std::to_string(track) + R"(, "tid": )" + std::to_string(row) +
-        R"(, "ts": )" + microseconds(begin - start) + R"(, "dur": )" + microseconds(end - begin) +
-        R"(, "name": )" + json_string(text) +
-        (arguments.empty() ? std::string("}") : R"(, "args": {)" + arguments + "}}"));
+  if (row.track == host) name(row, "host");
+  event(R"({"ph": "X")" + place(row) + R"(, "ts": )" + microseconds(begin - start) + R"(, "dur": )" +
+        microseconds(end - begin) + R"(, "cat": ")" + std::string(category) + R"(", "name": )" +
+        json_string(text) + (arguments.empty() ? std::string("}") : R"(, "args": {)" + arguments + "}}"));
+}
+
+void Trace::arrow(std::string_view text, const TracePoint& from, const TracePoint& to) {
+  const Lock lock(mutex_);
+  const std::string common =
+      R"(, "cat": "arrow", "id": )" + std::to_string(++arrows_) + R"(, "name": )" + json_string(text) + "}";
+  event(R"({"ph": "s")" + place(from.row) + R"(, "ts": )" + microseconds(from.time - start) + common);
+  event(R"({"ph": "f", "bp": "e")" + place(to.row) + R"(, "ts": )" + microseconds(to.time - start) + common);
 }
 
 void Trace::name_rank(int rank, int device, int cores) {
   const Lock lock(mutex_);
-  const int track = rank + 1;
-  if (named_.contains({track, device_row})) return;
-  name(track, device_row, "rank " + std::to_string(rank) + " (device " + std::to_string(device) + ")");
-  for (int core = 0; core < cores; ++core) name(track, core_row(core), "core " + std::to_string(core));
-  name(track, own_thread_row, "tasks that may wait");
+  const TraceRow row = row_of_device(rank);
+  if (named_.contains({row.track, row.row})) return;
+  name(row, "rank " + std::to_string(rank) + " (device " + std::to_string(device) + ")");
+  for (int core = 0; core < cores; ++core) name(row_of_lane(rank, core), "core " + std::to_string(core));
 }
 
-void Trace::name(int track, int row, const std::string& text) {
-  if (!named_.emplace(track, row).second) return;
-  const std::string place = R"(, "pid": )" + std::to_string(track) + R"(, "tid": )" + std::to_string(row);
-  if (row == device_row) {
-    event(R"({"ph": "M", "name": "process_name")" + place + R"(, "args": {"name": )" + json_string(text) +
-          "}}");
-    event(R"({"ph": "M", "name": "thread_name")" + place + R"(, "args": {"name": )" +
-          json_string(track == host ? "orchestrator" : "device") + "}}");
-  } else {
-    event(R"({"ph": "M", "name": "thread_name")" + place + R"(, "args": {"name": )" + json_string(text) +
-          "}}");
-  }
+void Trace::name_lane(int rank, int lane) {
+  const Lock lock(mutex_);
+  name(row_of_lane(rank, lane), "task that may wait " + std::to_string(lane - TaskObserver::own_thread_lane));
+}
+
+void Trace::name(TraceRow row, const std::string& text) {
+  if (!named_.emplace(row.track, row.row).second) return;
+  const auto event_of = [&](const char* what, std::string_view value) TRILITH_REQUIRES(mutex_) {
+    event(R"({"ph": "M", "name": ")" + std::string(what) + '"' + place(row) + R"(, "args": {"name": )" +
+          json_string(value) + "}}");
+  };
+  if (row.row != device_row) return event_of("thread_name", text);
+  event_of("process_name", text);
+  event_of("thread_name", row.track == host ? "orchestrator" : "device");
 }
 
 void Trace::event(const std::string& json) {
@@ -101,6 +119,8 @@ void Trace::take(std::string_view events) {
 void Trace::forget_pending() {
   const Lock lock(mutex_);
   pending_.clear();
+  // No number that another process gives.
+  arrows_ = static_cast<std::uint64_t>(getpid()) << 30;
 }
 
 void Trace::flush() {

@@ -1,7 +1,9 @@
 // runtime/trace.hpp -- what ran when, as a Chrome trace that Perfetto opens: TRILITH_TRACE, RunConfig.trace.
 //
-// One process track for the host and one a rank; in a rank's track the device's thread and a row a core. The
-// file is complete JSON after every run. Thread-safe; one writer a file and process.
+// One process track for the host and one a rank; in a rank's track the device's thread, a row a core and one a task
+// that may wait. Categories of spans: orchestrate, task, wait, collective, remote, signal. Arrows go from what
+// started or ended something: a notify, a dispatch, the last task of an entry. The file is complete JSON after every
+// run. Thread-safe; one writer a file and process.
 #pragma once
 
 #include "runtime/fork_safe.hpp"
@@ -17,6 +19,17 @@
 
 namespace pl::detail {
 
+/// A row of a track.
+struct TraceRow {
+  int track;
+  int row;
+};
+/// A moment in a span.
+struct TracePoint {
+  TraceRow row;
+  Clock::time_point time;
+};
+
 class Trace {
  public:
   /// The writer of this file; null for an empty path. Never destroyed.
@@ -24,13 +37,19 @@ class Trace {
 
   static constexpr int host = 0;  ///< the track of the host; that of rank r is r + 1
   static constexpr int device_row = 0;
-  [[nodiscard]] static int core_row(int lane);
+  static constexpr TraceRow host_row{host, device_row};
+  [[nodiscard]] static TraceRow row_of_device(int rank) { return {rank + 1, device_row}; }
+  [[nodiscard]] static TraceRow row_of_lane(int rank, int lane);
 
   /// A span on a row; `arguments`: JSON members, such as `"block": 1`.
-  void span(int track, int row, std::string_view name, Clock::time_point begin, Clock::time_point end,
-            const std::string& arguments = {});
+  void span(TraceRow row, std::string_view category, std::string_view name, Clock::time_point begin,
+            Clock::time_point end, const std::string& arguments = {});
+  /// From a moment in one span to one in another.
+  void arrow(std::string_view name, const TracePoint& from, const TracePoint& to);
   /// Names a rank's track, once.
   void name_rank(int rank, int device, int cores);
+  /// Names the row of a task that may wait, once.
+  void name_lane(int rank, int lane);
   /// Writes what is pending. In the process of a rank: sends it to the host.
   void flush();
   /// What a rank's process has sent.
@@ -41,7 +60,7 @@ class Trace {
  private:
   explicit Trace(std::string path) : path_(std::move(path)) {}
   void event(const std::string& json) TRILITH_REQUIRES(mutex_);
-  void name(int track, int row, const std::string& text) TRILITH_REQUIRES(mutex_);
+  void name(TraceRow row, const std::string& text) TRILITH_REQUIRES(mutex_);
 
   const std::string path_;
   ForkSafeMutex mutex_;
@@ -50,8 +69,12 @@ class Trace {
   int owner_ TRILITH_GUARDED_BY(mutex_) = 0;  ///< the process that opened the file
   bool first_ TRILITH_GUARDED_BY(mutex_) = true;
   std::string pending_ TRILITH_GUARDED_BY(mutex_);
+  std::uint64_t arrows_ TRILITH_GUARDED_BY(mutex_) = 0;
   std::set<std::pair<int, int>> named_ TRILITH_GUARDED_BY(mutex_);
 };
+
+/// The last moment that still lies in a span: the file's times have three digits behind the microsecond.
+[[nodiscard]] Clock::time_point last_moment(Clock::time_point begin, Clock::time_point end);
 
 /// `text` as a JSON string with its quotes.
 [[nodiscard]] std::string json_string(std::string_view text);

@@ -20,4 +20,7 @@ void add_cache_command(CLI::App& app, Action& action);
 void add_capture_command(CLI::App& app, const std::vector<std::string>& flags, Action& action);
 void add_emit_command(CLI::App& app, const std::vector<std::string>& flags, Action& action);
 
+/// `trace FILE --svg PICTURE`
+void add_trace_command(CLI::App& app, Action& action);
+
 }  // namespace trilith::tool

@@ -17,13 +17,16 @@ int main(int count, char** arguments) {
   own.erase(dashes, own.end());
   std::reverse(own.begin(), own.end());  // CLI11 takes a vector from its end
 
-  CLI::App app("Trilith's command: looks into the cache, captures kernels and shows what is emitted for them",
-               "trilith");
+  CLI::App app(
+      "Trilith's command: looks into the cache, captures kernels, shows what is emitted for them, and reads "
+      "traces",
+      "trilith");
   app.require_subcommand(1);
   trilith::tool::Action action;
   trilith::tool::add_cache_command(app, action);
   trilith::tool::add_capture_command(app, flags, action);
   trilith::tool::add_emit_command(app, flags, action);
+  trilith::tool::add_trace_command(app, action);
   try {
     app.parse(own);
     return action();

@@ -6,6 +6,7 @@
 #include "runtime/windows/remote_memory.hpp"
 #include "runtime/windows/remote_transfer.hpp"
 #include "runtime/windows/task_watch.hpp"
+#include "runtime/windows/traced_call.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include <atomic>
 #include <chrono>
 #include <limits>
+#include <optional>
 #include <string>
 
 namespace pl::detail {
@@ -326,6 +328,9 @@ LeaveOut& leave_out_for_tests() {
 }
 
 void perform(RemoteCall& call) {
+  std::optional<TracedCall> traced;
+  if (TracedThread* const thread = thread_state().traced) [[unlikely]]
+    traced.emplace(*thread, call);
   if (TaskWatch* const watch = thread_state().watch) [[unlikely]] {
     if (const LeaveOut leave_out = leave_out_for_tests(); leave_out != nullptr && leave_out(call)) return;
     if (call.operation != abi::remote_rank && call.operation != abi::remote_size) watch->schedule().pause();

@@ -1,5 +1,6 @@
 #include "runtime/windows/wait_monitor.hpp"
 
+#include "runtime/run_trace.hpp"
 #include "runtime/task_graph.hpp"
 #include "runtime/windows/deadlock_report.hpp"
 #include "runtime/windows/remote_memory.hpp"
@@ -35,6 +36,17 @@ bool futex_wait(std::int32_t* cell, std::int32_t seen, long milliseconds) {
 
 void futex_wake(std::int32_t* cell) { syscall(SYS_futex, cell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
+/// Makes a change of a cell and wakes who waits in that part.
+template <class Change>
+void change_cell(const WindowPart& part, std::int32_t* cell, const Change& change) {
+  if (TracedThread* const traced = thread_state().traced; traced != nullptr && traced->run != nullptr)
+      [[unlikely]]
+    traced->run->change(*traced, part, cell, change);
+  else
+    change();
+  if (part.state->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(cell);
+}
+
 }  // namespace
 
 bool is_satisfied(const CellWait& wait, std::int32_t seen) {
@@ -46,18 +58,32 @@ bool is_satisfied(const CellWait& wait, std::int32_t seen) {
 
 void WaitMonitor::add(const WindowPart& part, std::int32_t* cell, std::int32_t value) {
   if (RemoteMemory* const remote = part.memory->remote()) return remote->signal(part.rank, cell, value, true);
-  std::atomic_ref<std::int32_t>(*cell).fetch_add(value, std::memory_order_seq_cst);
-  if (part.state->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(cell);
+  change_cell(part, cell,
+              [&] { std::atomic_ref<std::int32_t>(*cell).fetch_add(value, std::memory_order_seq_cst); });
 }
 
 void WaitMonitor::set(const WindowPart& part, std::int32_t* cell, std::int32_t value) {
   if (RemoteMemory* const remote = part.memory->remote())
     return remote->signal(part.rank, cell, value, false);
-  std::atomic_ref<std::int32_t>(*cell).store(value, std::memory_order_seq_cst);
-  if (part.state->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(cell);
+  change_cell(part, cell,
+              [&] { std::atomic_ref<std::int32_t>(*cell).store(value, std::memory_order_seq_cst); });
 }
 
 void WaitMonitor::wait(const CellWait& wait) {
+  TracedThread* const traced = thread_state().traced;
+  if (traced == nullptr || traced->run == nullptr) [[likely]]
+    return wait_untraced(wait);
+  const Clock::time_point begin = Clock::now();
+  try {
+    wait_untraced(wait);
+  } catch (...) {
+    traced->run->waited(*traced, wait, begin, false);
+    throw;
+  }
+  traced->run->waited(*traced, wait, begin, true);
+}
+
+void WaitMonitor::wait_untraced(const CellWait& wait) {
   for (int i = 0; i < spins; ++i) {
     if (is_satisfied(wait, load(wait.cell))) return;
 #if defined(__x86_64__)

@@ -94,6 +94,7 @@ class WaitMonitor {
     std::vector<const Sleeper*> sleepers;
     std::vector<int> ranks;
   };
+  void wait_untraced(const CellWait& wait);
   void sleep(Sleeper& sleeper);
   [[nodiscard]] std::optional<Snapshot> all_idle(const Sleeper& from) TRILITH_REQUIRES(mutex_);
   void look_for_deadlock(const Sleeper& from);

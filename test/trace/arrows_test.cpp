@@ -1,0 +1,235 @@
+// What a trace shows of ranks that signal each other: spans, and arrows from a notify to the wait it satisfied.
+#include "windows/windows.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <fstream>
+#include <map>
+#include <optional>
+#include <set>
+
+using nlohmann::json;
+using support::contains;
+using windows::config;
+
+namespace {
+
+constexpr auto NR = pl::dynamic("NR");
+using Cells = pld::DistributedTensor<std::int32_t, 4>;
+using Data = pld::DistributedTensor<float, 64>;
+using Out = pl::Out<pl::Tensor<std::int32_t, NR>>;
+
+constexpr int notify_line = __LINE__ + 3, wait_line = __LINE__ + 5;
+auto around = pl::jit.incore([](Cells signal) {
+  const int next = (pld::rank(signal) + 1) % pld::nranks(signal);
+  pld::notify(signal, {.peer = next, .offsets = {3}});
+  if (pld::rank(signal) >= 0) {
+    pld::wait(signal, {.offsets = {3}, .expected = 1});
+  }
+});
+auto around_device = pl::jit([](auto signal) { around(signal); });
+auto around_host = pl::jit.host([](Out) {
+  auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+  for (auto r : pl::range(pld::world_size())) around_device(signal, pld::device = r);
+});
+
+/// Three signals arrive before the wait for the second one looks.
+auto overtaken = pl::jit.incore([](Cells signal) {
+  if (pld::rank(signal) == 0) {
+    for (int round = 0; round < 3; ++round) pld::notify(signal, {.peer = 1});
+    pld::notify(signal, {.peer = 1, .offsets = {1}});
+  } else {
+    pld::wait(signal, {.offsets = {1}});
+    pld::wait(signal, {.expected = 2});
+  }
+});
+auto overtaken_device = pl::jit([](auto signal) { overtaken(signal); });
+auto overtaken_host = pl::jit.host([](Out) {
+  auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+  for (auto r : pl::range(pld::world_size())) overtaken_device(signal, pld::device = r);
+});
+
+auto reduce = pl::jit.incore([](Data data) { pld::allreduce(data); });
+auto reduce_device = pl::jit([](auto data) { reduce(data); });
+auto reduce_host = pl::jit.host([](Out) {
+  auto data = pld::window<float>(pld::alloc_window_buffer<float>({64}), {64});
+  for (auto r : pl::range(pld::world_size())) reduce_device(data, pld::device = r);
+  pld::barrier(data);
+});
+
+auto stuck = pl::jit.incore([](Cells signal) { pld::wait(signal, {.offsets = {2}, .expected = 9}); });
+auto stuck_device = pl::jit([](auto signal) { stuck(signal); });
+auto stuck_host = pl::jit.host([](Out) {
+  auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+  for (auto r : pl::range(pld::world_size())) stuck_device(signal, pld::device = r);
+});
+
+struct Arrow {
+  json from, to;                       ///< its ends
+  std::optional<json> source, target;  ///< the innermost spans they lie in
+};
+
+struct Shown {
+  std::vector<json> spans;
+  std::vector<Arrow> arrows;
+  std::set<std::string> names;  ///< of tracks and rows
+  [[nodiscard]] std::vector<json> named(const std::string& name) const {
+    std::vector<json> result;
+    for (const json& span : spans)
+      if (span["name"] == name) result.push_back(span);
+    return result;
+  }
+  [[nodiscard]] std::vector<Arrow> into(const std::string& name) const {
+    std::vector<Arrow> result;
+    for (const Arrow& arrow : arrows)
+      if (arrow.target && (*arrow.target)["name"] == name) result.push_back(arrow);
+    return result;
+  }
+};
+
+std::optional<json> span_at(const std::vector<json>& spans, const json& end) {
+  std::optional<json> innermost;
+  const double at = end["ts"];
+  for (const json& span : spans) {
+    const double begin = span["ts"], length = span["dur"];
+    // Times have three digits: what differs by less is the same.
+    if (span["pid"] != end["pid"] || span["tid"] != end["tid"] || at < begin - 0.0001 ||
+        at > begin + length + 0.0001)
+      continue;
+    if (!innermost || length < (*innermost)["dur"].get<double>()) innermost = span;
+  }
+  return innermost;
+}
+
+Shown read_trace(const std::string& file) {
+  std::ifstream stream(file);
+  Shown shown;
+  std::map<int, std::pair<json, json>> ends;
+  const json document = json::parse(stream);
+  for (const json& event : document["traceEvents"]) {
+    if (event["ph"] == "X") shown.spans.push_back(event);
+    if (event["ph"] == "M") shown.names.insert(event["args"]["name"].get<std::string>());
+    if (event["ph"] == "s") ends[event["id"].get<int>()].first = event;
+    if (event["ph"] == "f") ends[event["id"].get<int>()].second = event;
+  }
+  for (const auto& [id, end] : ends) {
+    REQUIRE_MESSAGE(!end.first.is_null(), "an arrow without its start");
+    REQUIRE_MESSAGE(!end.second.is_null(), "an arrow without its end");
+    CHECK(end.first["ts"].get<double>() <= end.second["ts"].get<double>() + 0.0001);
+    shown.arrows.push_back(
+        {end.first, end.second, span_at(shown.spans, end.first), span_at(shown.spans, end.second)});
+    CHECK_MESSAGE(shown.arrows.back().source, end.first.dump());
+    CHECK_MESSAGE(shown.arrows.back().target, end.second.dump());
+  }
+  return shown;
+}
+
+template <class Host>
+Shown trace_of(const Host& host, int ranks, bool checked = false) {
+  const support::TemporaryFolder folder;
+  pl::RunConfig with = config(ranks);
+  with.trace = folder.path() + "/trace.json";
+  with.check = checked;
+  pl::Array<std::int32_t> y({ranks});
+  const std::string message = windows::message_of([&] { host(y, with); });
+  CHECK_MESSAGE((message.empty() || contains(message, "deadlock")), message);
+  return read_trace(with.trace);
+}
+
+}  // namespace
+
+TEST_CASE("an arrow goes from each notify of a ring to the wait that it satisfied") {
+  BOTH_WAYS
+  for (const int ranks : {1, 2, 5}) {
+    const Shown shown = trace_of(around_host, ranks);
+    const std::vector<Arrow> arrows = shown.into("pld::wait");
+    REQUIRE(arrows.size() == static_cast<std::size_t>(ranks));
+    CHECK(shown.named("pld::notify").size() == arrows.size());
+    CHECK(shown.named("pld::wait").size() == arrows.size());
+    std::set<int> waiting;
+    for (const Arrow& arrow : arrows) {
+      const json &notify = *arrow.source, &wait = *arrow.target;
+      CHECK(notify["name"] == "pld::notify");
+      CHECK(notify["cat"] == "signal");
+      CHECK(wait["cat"] == "wait");
+      const int from = notify["pid"].get<int>() - 1, to = wait["pid"].get<int>() - 1;
+      CHECK(to == (from + 1) % ranks);
+      waiting.insert(to);
+      CHECK(notify["args"]["peer"] == to);
+      CHECK(notify["args"]["cell"] == 3);
+      CHECK(notify["args"]["op"] == "AtomicAdd");
+      CHECK(wait["args"]["peer"] == from);
+      CHECK(wait["args"]["cell"] == 3);
+      CHECK(wait["args"]["expected"] == 1);
+      CHECK(contains(wait["args"]["window"], "window 0 (16 bytes a rank"));
+      CHECK(contains(notify["args"]["at"], "arrows_test.cpp:" + std::to_string(notify_line)));
+      CHECK(wait["args"]["notified_at"] == notify["args"]["at"]);
+      CHECK(contains(wait["args"]["at"], "arrows_test.cpp:" + std::to_string(wait_line)));
+    }
+    CHECK(waiting.size() == arrows.size());
+    CHECK(shown.names.contains("rank 0 (device 0)"));
+    CHECK(shown.names.contains("task that may wait 0"));
+    CHECK(shown.named("around").size() == arrows.size());
+    // The host's dispatches, and what it waits for last.
+    CHECK(std::count_if(shown.arrows.begin(), shown.arrows.end(),
+                        [](const Arrow& a) { return a.from["name"] == "dispatch"; }) == ranks);
+  }
+}
+
+TEST_CASE("the arrow into a wait comes from the first signal that was enough, not from the last") {
+  BOTH_WAYS
+  const Shown shown = trace_of(overtaken_host, 2);
+  std::vector<json> notifies = shown.named("pld::notify");
+  REQUIRE(notifies.size() == 4);
+  std::sort(notifies.begin(), notifies.end(),
+            [](const json& a, const json& b) { return a["ts"].get<double>() < b["ts"].get<double>(); });
+  int found = 0;
+  for (const Arrow& arrow : shown.into("pld::wait"))
+    if ((*arrow.target)["args"]["cell"] == 0) {
+      ++found;
+      CHECK((*arrow.source)["ts"] == notifies[1]["ts"]);
+    }
+  CHECK(found == 1);
+}
+
+TEST_CASE(
+    "collectives are spans, and the signals in them arrows between ranks, called by kernels or the host") {
+  BOTH_WAYS
+  const Shown shown = trace_of(reduce_host, 3);
+  const std::vector<json> reductions = shown.named("pld::allreduce");
+  REQUIRE(reductions.size() == 3);
+  for (const json& span : reductions) {
+    CHECK(span["cat"] == "collective");
+    CHECK(span["args"]["elements"] == 64);
+  }
+  CHECK(shown.named("pld::barrier").size() == 3);
+  CHECK(shown.named("collective of the host").size() == 3);
+  // Two rounds a barrier of three ranks; two barriers in an allreduce.
+  const std::vector<Arrow> inside = shown.into("wait in pld::allreduce");
+  CHECK(inside.size() == 3 * 2 * 2);
+  CHECK(shown.into("wait in pld::barrier").size() == 3 * 2);
+  for (const Arrow& arrow : inside) {
+    CHECK((*arrow.source)["name"] == "pld::allreduce");
+    CHECK(arrow.from["pid"] != arrow.to["pid"]);
+    CHECK_FALSE((*arrow.target)["args"].contains("cell"));
+  }
+}
+
+TEST_CASE("a trace of a checked run has the same arrows") {
+  const Shown shown = trace_of(around_host, 3, true);
+  CHECK(shown.into("pld::wait").size() == 3);
+}
+
+TEST_CASE("a run that fails leaves a whole trace, with the waits that it ended") {
+  BOTH_WAYS
+  const Shown shown = trace_of(stuck_host, 2);
+  const std::vector<json> waits = shown.named("pld::wait");
+  REQUIRE(waits.size() == 2);
+  for (const json& wait : waits) {
+    CHECK(wait["args"]["ended_by"] == "failure of the run");
+    CHECK(wait["args"]["cell"] == 2);
+  }
+  CHECK(shown.into("pld::wait").empty());
+  CHECK(shown.named("wait for ranks").size() == 1);
+}
