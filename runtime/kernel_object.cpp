@@ -11,6 +11,7 @@
 #include "runtime/kernel_work.hpp"
 #include "runtime/mixed_parameters.hpp"
 #include "runtime/native_run.hpp"
+#include "runtime/plan_collectives.hpp"
 #include "runtime/program.hpp"
 #include "runtime/rank_channel.hpp"
 #include "runtime/recorder.hpp"
@@ -357,7 +358,11 @@ class KernelDispatch {
     const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i)
       task.arguments.emplace_back(parameters[i], arguments[i]);
-    if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) add_integer_captures(*plan, task);
+    const CallPlan* const plan = state_.plan.load(std::memory_order_acquire);
+    if (plan != nullptr) add_integer_captures(*plan, task);
+    // A kernel with windows has been captured, or is refused: it may need threads of its own.
+    if (state_.rules.windows && plan != nullptr)
+      task.collectives = collectives_of(plan->kernel->ir, task.arguments);
     thread.recorder->dispatches.back().tasks.push_back(std::move(task));
     return specialisation != nullptr ? specialisation->returned_parameter : result_is_unknown;
   }

@@ -7,6 +7,7 @@
 #include "runtime/failure_note.hpp"
 #include "runtime/mpi/equal_plans.hpp"
 #include "runtime/mpi/mpi_world.hpp"
+#include "runtime/plan_collectives.hpp"
 #include "runtime/shared_memory.hpp"
 #include "runtime/trace.hpp"
 
@@ -138,6 +139,7 @@ std::shared_ptr<Program> compile_program(const std::function<void()>& host, cons
     recorder.check(definition);
   }
   program->plan = recorder.text();
+  program->collectives = plan_as_json(recorder);
   program->domains = recorder.windows.used();
   program->callbacks = std::move(recorder.callbacks);
   if (mpi) require_equal_plans(ranks, title_of(*program), program->plan, location_of(where));

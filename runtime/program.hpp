@@ -33,6 +33,7 @@ class Program {
   const std::source_location definition;
   std::vector<RecordedArgument> arguments;
   std::string plan;
+  std::string collectives;                ///< of the plan, as JSON
   std::vector<std::vector<int>> domains;  ///< for each window buffer the ranks that share it
   std::vector<RecordedCallback> callbacks;
 };

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <source_location>
 #include <string>
 #include <vector>
@@ -26,6 +27,18 @@ struct RecordedArgument {
   [[nodiscard]] bool integer(std::int64_t& value) const;
 };
 
+/// A collective of the host's, or of a kernel's code.
+struct RecordedCollective {
+  std::string operation;  ///< "allreduce"
+  std::string algorithm = "auto";
+  const WindowMemory* window = nullptr;
+  std::int64_t bytes = 0;  ///< of the part of a rank
+  Location where;
+  bool signal = false;
+  std::optional<std::int64_t> times = 1;  ///< nothing: only its run knows
+  bool conditional = false;
+};
+
 /// One call of an in-core kernel.
 struct RecordedTask {
   const void* kernel;
@@ -33,6 +46,7 @@ struct RecordedTask {
   std::string signature;
   std::vector<RecordedArgument> arguments;
   std::vector<std::int64_t> integer_captures;
+  std::vector<RecordedCollective> collectives;
 };
 
 /// One dispatch to a device.
@@ -63,6 +77,7 @@ class Recorder {
   const int world_size;
   std::vector<RecordedDispatch> dispatches;
   std::vector<RecordedCallback> callbacks;
+  std::vector<RecordedCollective> collectives;  ///< of the host
   Windows windows{world_size, {}, nullptr};
   /// Stands for a device's memory: never read or written, and at no other tensor's place.
   [[nodiscard]] void* allocate(std::size_t bytes);

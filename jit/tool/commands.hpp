@@ -22,5 +22,7 @@ void add_emit_command(CLI::App& app, const std::vector<std::string>& flags, Acti
 
 /// `trace FILE --svg PICTURE`
 void add_trace_command(CLI::App& app, Action& action);
+/// `plan [FILE] --alpha 2us --beta 25GB/s --ranks 2,8`
+void add_plan_command(CLI::App& app, Action& action);
 
 }  // namespace trilith::tool

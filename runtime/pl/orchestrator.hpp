@@ -346,6 +346,12 @@ class CompiledProgram {
   }
   /// The dispatch plan as text: ranks, arguments, kernels.
   [[nodiscard]] std::string plan() const { return detail::plan_of(*program_); }
+  /// Writes the plan's collectives, of the host and, as far as they can be told from their code, of kernels, as JSON
+  /// for `trilith plan`. Throws ConfigError where the file cannot be written.
+  void save_plan(const std::string& path,
+                 std::source_location where = std::source_location::current()) const {
+    detail::save_plan(*program_, path, where);
+  }
   /// Of the context that the program was compiled in.
   [[nodiscard]] Statistics statistics() const { return detail::statistics_of(*program_); }
 

@@ -193,7 +193,20 @@ void collective(const ViewRef& window, const CollectiveRequest& request, const s
   if (window.window == nullptr)
     throw CommError(std::string(name_of(operation)) + " on a pld::DistributedTensor without a window",
                     location_of(where));
-  if (thread.recorder != nullptr) return;
+  if (thread.recorder != nullptr) {
+    std::int64_t bytes = static_cast<std::int64_t>(trilith::codegen::size_of(window.dtype));
+    for (int axis = 0; axis < window.rank; ++axis) bytes *= window.extents[axis];
+    static constexpr const char* algorithms[] = {"auto", "mesh", "ring"};
+    RecordedCollective recorded;
+    recorded.operation = std::string(name_of(operation)).substr(std::string_view("pld::").size());
+    if (operation == abi::remote_allreduce) recorded.algorithm = algorithms[request.mode / 4];
+    recorded.window = window.window->memory;
+    recorded.bytes = operation == abi::remote_barrier ? 0 : bytes;
+    recorded.where = location_of(where);
+    recorded.signal = has_signal;
+    thread.recorder->collectives.push_back(std::move(recorded));
+    return;
+  }
   const WindowMemory& memory = *window.window->memory;
   for (int member = 0; member < memory.size(); ++member) {
     const int rank = memory.part(member).rank;

@@ -193,6 +193,14 @@ void Windows::note_use(const WindowMemory& window, int rank) {
       used_[i].push_back(rank);
 }
 
+std::vector<int> Windows::ranks_of(const WindowMemory& window) const {
+  std::vector<int> ranks;
+  for (std::size_t i = 0; i < windows_.size(); ++i)
+    if (windows_[i].get() == &window) ranks = used_[i];
+  std::sort(ranks.begin(), ranks.end());
+  return ranks;
+}
+
 std::vector<std::vector<int>> Windows::used() const {
   std::vector<std::vector<int>> result = used_;
   for (std::vector<int>& ranks : result) std::sort(ranks.begin(), ranks.end());

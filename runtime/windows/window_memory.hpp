@@ -165,6 +165,8 @@ class Windows {
   void note_use(const WindowMemory& window, int rank);
   /// The ranks that each window went to; empty: none in particular.
   [[nodiscard]] std::vector<std::vector<int>> used() const;
+  /// Those of one; empty: none in particular.
+  [[nodiscard]] std::vector<int> ranks_of(const WindowMemory& window) const;
 
  private:
   const int world_size_;

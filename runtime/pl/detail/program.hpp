@@ -56,6 +56,7 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
 [[nodiscard]] bool compiled_for(const Program& program, const ProgramArguments& with,
                                 const RunConfig* config);
 [[nodiscard]] std::string plan_of(const Program& program);
+void save_plan(const Program& program, const std::string& path, const std::source_location& where);
 [[nodiscard]] Statistics statistics_of(const Program& program);
 
 }  // namespace pl::detail
