@@ -354,15 +354,18 @@ class KernelDispatch {
     if (!is_checked(context, arguments) && !natively(context))
       specialisation = find(thread, context, arguments, measured);
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
+    // A native run needs no captured form; what the kernel does to windows is told by it.
+    const CallPlan* const plan =
+        state_.rules.windows ? captured_plan() : state_.plan.load(std::memory_order_acquire);
     RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
     const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i)
       task.arguments.emplace_back(parameters[i], arguments[i]);
-    const CallPlan* const plan = state_.plan.load(std::memory_order_acquire);
     if (plan != nullptr) add_integer_captures(*plan, task);
-    // A kernel with windows has been captured, or is refused: it may need threads of its own.
-    if (state_.rules.windows && plan != nullptr)
-      task.collectives = collectives_of(plan->kernel->ir, task.arguments);
+    if (state_.rules.windows) {
+      task.has_unseen_code = plan == nullptr || state_.external != nullptr;
+      if (!task.has_unseen_code) task.collectives = collectives_of(plan->kernel->ir, task.arguments);
+    }
     thread.recorder->dispatches.back().tasks.push_back(std::move(task));
     return specialisation != nullptr ? specialisation->returned_parameter : result_is_unknown;
   }

@@ -179,7 +179,7 @@ std::vector<RecordedCollective> collectives_of(const codegen::Kernel& kernel,
 }
 
 std::string plan_as_json(const Recorder& recorder) {
-  std::size_t calls = 0;
+  std::size_t calls = 0, unseen = 0;
   auto list = nlohmann::ordered_json::array();
   const auto ranks_of = [&](const RecordedCollective& collective) {
     std::vector<int> ranks = recorder.windows.ranks_of(*collective.window);
@@ -190,6 +190,7 @@ std::string plan_as_json(const Recorder& recorder) {
   for (const RecordedDispatch& dispatch : recorder.dispatches)
     for (const RecordedTask& task : dispatch.tasks) {
       ++calls;
+      unseen += task.has_unseen_code ? 1 : 0;
       for (const RecordedCollective& collective : task.collectives)
         if (const std::vector<int> ranks = ranks_of(collective); ranks.front() == dispatch.rank)
           list.push_back(json_of(collective, task.name, ranks.size()));
@@ -200,6 +201,7 @@ std::string plan_as_json(const Recorder& recorder) {
                                 {"ranks", recorder.world_size},
                                 {"dispatches", recorder.dispatches.size()},
                                 {"kernel_calls", calls},
+                                {"kernel_calls_without_ir", unseen},
                                 {"collectives", list}}
       .dump(1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -9,6 +9,7 @@
 #include "runtime/run_times.hpp"
 #include "runtime/run_trace.hpp"
 #include "runtime/shared_memory.hpp"
+#include "runtime/run_trace.hpp"
 #include "runtime/task_graph.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"

@@ -47,6 +47,7 @@ struct RecordedTask {
   std::vector<RecordedArgument> arguments;
   std::vector<std::int64_t> integer_captures;
   std::vector<RecordedCollective> collectives;
+  bool has_unseen_code = false;  ///< it has windows, and what it does to them is not known
 };
 
 /// One dispatch to a device.

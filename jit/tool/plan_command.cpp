@@ -166,6 +166,10 @@ std::string plan_text(const Options& options, const std::vector<std::int64_t>& g
   text += "\n";
   if (unknown)
     text += "?: how often is known only when it runs; the row is for once, and is not in the sum\n";
+  if (const std::int64_t unseen = plan.number("kernel_calls_without_ir"); unseen != 0)
+    text +=
+        std::to_string(unseen) +
+        " kernel calls with windows are of code that is not captured: their collectives are not counted\n";
   if (!plan.lines().empty() && ranks != std::vector{plan.number("ranks")})
     text += "other numbers of ranks: with the same bytes a rank\n";
   return text;

@@ -8,13 +8,7 @@ using namespace jit_test;
 namespace {
 
 Ended plan_of(const std::string& text, const std::string& options = "") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "plan.json";
-  REQUIRE(jit::publish_file(file, text));
-  Ended ended = run_tool("plan " + file + " " + options);
-  for (std::size_t at; (at = ended.output.find(folder.path() + "/")) != std::string::npos;)
-    ended.output.erase(at, folder.path().size() + 1);
-  return ended;
+  return run_tool_on("plan", "plan.json", text, options);
 }
 
 std::string collective(const std::string& operation, const std::string& algorithm, int bytes,
@@ -25,17 +19,9 @@ std::string collective(const std::string& operation, const std::string& algorith
          (signal ? "true" : "false") + R"(, "times": )" + times + R"(, "conditional": )" +
          (conditional ? "true" : "false") + "}";
 }
-std::string plan(const std::string& collectives) {
-  return R"({"trilith_plan": 1, "ranks": 4, "dispatches": 8, "kernel_calls": 12, "collectives": [)" +
-         collectives + "]}";
-}
-
-/// Runs of spaces as one.
-std::string squeezed(const std::string& text) {
-  std::string result;
-  for (const char c : text)
-    if (c != ' ' || result.empty() || result.back() != ' ') result += c;
-  return result;
+std::string plan(const std::string& collectives, int unseen = 0) {
+  return R"({"trilith_plan": 1, "ranks": 4, "dispatches": 8, "kernel_calls": 12, "kernel_calls_without_ir": )" +
+         std::to_string(unseen) + R"(, "collectives": [)" + collectives + "]}";
 }
 
 }  // namespace
@@ -85,8 +71,11 @@ TEST_CASE("trilith plan prints what the collectives of a plan take, and their su
         "together 217.608 us 467.064 us\n"
         "?: how often is known only when it runs; the row is for once, and is not in the sum\n"
         "other numbers of ranks: with the same bytes a rank\n");
-  const Ended own = plan_of(plan(""));
+  const Ended own = plan_of(plan("", 2));
   CHECK(contains(squeezed(own.output), "collective bytes a rank times n=4 by\ntogether 0.000 us\n"));
+  CHECK(contains(
+      own.output,
+      "2 kernel calls with windows are of code that is not captured: their collectives are not counted"));
 }
 
 TEST_CASE("trilith plan prints its formulas when asked") {

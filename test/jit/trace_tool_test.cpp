@@ -67,22 +67,7 @@ std::string two_ranks() {
 }
 
 Ended trace_of(const std::string& text, const std::string& options = "") {
-  const TemporaryFolder folder;
-  const std::string file = folder / "out.json";
-  REQUIRE(jit::publish_file(file, text));
-  Ended ended = run_tool("trace " + options + " " + file);
-  // Places without the folder.
-  for (std::size_t at; (at = ended.output.find(folder.path() + "/")) != std::string::npos;)
-    ended.output.erase(at, folder.path().size() + 1);
-  return ended;
-}
-
-/// Runs of spaces as one.
-std::string squeezed(const std::string& text) {
-  std::string result;
-  for (const char c : text)
-    if (c != ' ' || result.empty() || result.back() != ' ') result += c;
-  return result;
+  return run_tool_on("trace", "out.json", text, options);
 }
 
 }  // namespace

@@ -93,6 +93,7 @@ TEST_CASE("a saved plan has the collectives in the code of kernels, and how ofte
   CHECK(plan["ranks"] == 4);
   CHECK(plan["dispatches"] == 4);
   CHECK(plan["kernel_calls"] == 4);
+  CHECK(plan["kernel_calls_without_ir"] == 0);
   CHECK(lines_of(plan) ==
         "barrier auto 0 x1 n4 many\n"
         "allreduce ring 256 x15 n4 many\n"
