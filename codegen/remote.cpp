@@ -7,7 +7,7 @@ namespace trilith::codegen {
 namespace {
 
 bool waits(const Expr& expression) {
-  return expression.op == Op::Wait || expression.op == Op::DeferWait || is_collective(expression.op) ||
+  return is_signal_wait(expression.op) || is_collective(expression.op) ||
          std::ranges::any_of(expression.operands, waits);
 }
 

@@ -17,6 +17,8 @@ namespace trilith::codegen {
 [[nodiscard]] constexpr bool is_rank_scalar(Op op) { return op == Op::CommRank || op == Op::CommSize; }
 /// Those that give a value.
 [[nodiscard]] constexpr bool is_remote_value(Op op) { return op == Op::RemoteLoad || is_rank_scalar(op); }
+/// For a signal cell of this rank's own: at once, or when the task ends.
+[[nodiscard]] constexpr bool is_signal_wait(Op op) { return op == Op::Wait || op == Op::DeferWait; }
 /// Operations of all ranks of the window: operands window, offsets, shape; broadcast has the root behind them.
 [[nodiscard]] constexpr bool is_collective(Op op) { return op >= Op::Barrier && op <= Op::AllToAll; }
 

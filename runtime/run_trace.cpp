@@ -1,6 +1,6 @@
 #include "runtime/run_trace.hpp"
 
-#include "runtime/windows/wait_monitor.hpp"
+#include "runtime/windows/remote_call.hpp"
 
 #include <atomic>
 
@@ -57,8 +57,8 @@ void RunTrace::waited(const TracedThread& by, const CellWait& wait, Clock::time_
     arguments +=
         R"(, "peer": )" + std::to_string(cause->rank) + R"(, "notified_at": )" + text_of(cause->where);
   if (!satisfied) arguments += R"(, "ended_by": "failure of the run")";
-  trace_.span(by.row, "wait", wait.index >= 0 ? wait.what : "wait in " + std::string(wait.what), begin, end,
-              arguments);
+  trace_.span(by.row, "wait", (wait.index >= 0 ? "" : "wait in ") + std::string(name_of(wait.operation)),
+              begin, end, arguments);
   if (cause) trace_.arrow("signal", cause->at, {by.row, last_moment(begin, end)});
 }
 

@@ -17,7 +17,7 @@ namespace {
 /// Never destroyed: tensors may live as long as static objects.
 struct Mappings {
   ForkSafeMutex mutex;
-  std::map<const char*, const char*> begin_by_end TRILITH_GUARDED_BY(mutex);
+  std::map<const char*, SharedPages> by_end TRILITH_GUARDED_BY(mutex);
 };
 Mappings& mappings() {
   static Mappings& all = *new Mappings;
@@ -55,36 +55,41 @@ void release_elements(void* memory) noexcept {
   ::operator delete(memory, alignment);
 }
 
+SharedPages::SharedPages(std::size_t bytes) noexcept : bytes_(bytes) {
+  void* const memory =
+      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (memory != MAP_FAILED) data_ = static_cast<char*>(memory);
+}
+
+SharedPages::~SharedPages() {
+  if (data_ != nullptr) munmap(data_, bytes_);
+}
+
 void* map_shared(std::size_t bytes) {
   // Not an empty mapping, which the kernel refuses.
-  void* const memory =
-      mmap(nullptr, bytes + 1, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
+  SharedPages pages(bytes + 1);
+  char* const memory = pages.data();
+  if (memory == nullptr) return nullptr;
   Mappings& all = mappings();
   const Lock lock(all.mutex);
-  all.begin_by_end[static_cast<char*>(memory) + bytes] = static_cast<char*>(memory);
+  all.by_end.emplace(memory + bytes, std::move(pages));
   return memory;
 }
 
 bool unmap_shared(void* memory) noexcept {
-  std::size_t bytes = 0;
-  {
-    Mappings& all = mappings();
-    const Lock lock(all.mutex);
-    const auto found = all.begin_by_end.lower_bound(static_cast<char*>(memory));
-    if (found == all.begin_by_end.end() || found->second != memory) return false;
-    bytes = static_cast<std::size_t>(found->first - found->second);
-    all.begin_by_end.erase(found);
-  }
-  munmap(memory, bytes + 1);
+  Mappings& all = mappings();
+  const Lock lock(all.mutex);
+  const auto found = all.by_end.lower_bound(static_cast<char*>(memory));
+  if (found == all.by_end.end() || found->second.data() != memory) return false;
+  all.by_end.erase(found);
   return true;
 }
 
 bool is_shared(const char* begin, const char* end) {
   Mappings& all = mappings();
   const Lock lock(all.mutex);
-  const auto found = all.begin_by_end.lower_bound(end);
-  return found != all.begin_by_end.end() && found->second <= begin;
+  const auto found = all.by_end.lower_bound(end);
+  return found != all.by_end.end() && found->second.data() <= begin;
 }
 
 }  // namespace pl::detail

@@ -4,11 +4,28 @@
 #include "runtime/thread_annotations.hpp"
 
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace pl::detail {
 
-/// Zero, without physical pages until they are touched; null, with errno: there is none. `bytes` may be 0.
+/// A mapping that children of fork() share: zero, without physical pages until they are touched.
+class SharedPages {
+ public:
+  /// `data()` is null afterwards, with errno, where there is no memory.
+  explicit SharedPages(std::size_t bytes) noexcept;
+  ~SharedPages();
+  SharedPages(SharedPages&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), bytes_(other.bytes_) {}
+  SharedPages& operator=(SharedPages&&) = delete;
+  [[nodiscard]] char* data() const { return data_; }
+
+ private:
+  char* data_ = nullptr;
+  std::size_t bytes_;
+};
+
+/// One that is known by its address; null, with errno: there is none. `bytes` may be 0.
 [[nodiscard]] void* map_shared(std::size_t bytes);
 /// False: it is none of them.
 bool unmap_shared(void* memory) noexcept;

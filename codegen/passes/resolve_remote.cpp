@@ -29,7 +29,7 @@ Binding Resolver::window(const Expr& e, const RemoteOperands& roles) {
       throw pl::UserError(
           name_of_operation(e) + ": " + name + " is no window; declare it pld::DistributedTensor<...>",
           at(e.location));
-  if ((e.op == Op::Notify || e.op == Op::Wait || e.op == Op::DeferWait) && window.type.dtype != DType::Int32)
+  if ((e.op == Op::Notify || is_signal_wait(e.op)) && window.type.dtype != DType::Int32)
     throw pl::DtypeError(name_of_operation(e) + ": the cells of " + name + " are " +
                              std::string(name_of(window.type.dtype)) +
                              " and must be int32; declare it pld::DistributedTensor<std::int32_t, ...>",

@@ -1,9 +1,9 @@
 #include "runtime/mpi/coordinator.hpp"
 
 #include "runtime/error_text.hpp"
+#include "runtime/windows/wait_group.hpp"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
 namespace pl::detail {
@@ -203,18 +203,15 @@ void Coordinator::look_for_deadlock(Clock::time_point now) {
 std::vector<int> Coordinator::stuck() const {
   for (int start = 0; start < size_; ++start) {
     if (answers_[static_cast<std::size_t>(start)]->waits.empty()) continue;
-    std::set<int> ranks{start};
-    std::vector<int> open{start};
+    WaitGroup group;
+    group.add(start);
     bool all_idle = true;
-    while (!open.empty() && all_idle) {
-      const RemoteState& state = *answers_[static_cast<std::size_t>(open.back())];
-      open.pop_back();
+    for (std::optional<int> rank; all_idle && (rank = group.next());) {
+      const RemoteState& state = *answers_[static_cast<std::size_t>(*rank)];
       all_idle = state.idle;
-      for (const RemoteWait& wait : state.waits)
-        for (const int rank : wait.ranks)
-          if (ranks.insert(rank).second) open.push_back(rank);
+      for (const RemoteWait& wait : state.waits) group.add(wait.part, wait.ranks);
     }
-    if (all_idle) return {ranks.begin(), ranks.end()};
+    if (all_idle) return {group.ranks().begin(), group.ranks().end()};
   }
   return {};
 }

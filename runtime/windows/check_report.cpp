@@ -1,7 +1,6 @@
 #include "runtime/windows/check_report.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace pl::detail::report {
 namespace {
@@ -40,28 +39,24 @@ std::string race(const WindowPart& part, const WindowAccess& earlier, const Wind
            " by the task that wrote, a pld::fence or a collective puts the remote write before anything else";
   return text +
          "\n  Let the rank that comes first notify after its access and the other one wait for that before "
-         "its "
-         "own, or put a collective between them";
+         "its own, or put a collective between them";
 }
 
 std::string misuse(const WindowPart& part, const WindowAccess& signal, const WindowAccess& store) {
   return "misuse of a signal cell: cell " + std::to_string(signal.begin / 4) + " of " + title_of(part) +
          " is used as a signal and written as data:" + signal_line(signal) + line(store) +
          "\n  Write signals by pld::notify alone, and keep data in other cells or another window: a store "
-         "wakes "
-         "nobody and orders nothing";
+         "wakes nobody and orders nothing";
 }
 
 std::string by_hand(const WindowPart& part, const WindowAccess& collective, const WindowAccess& use) {
-  const std::string_view what = use.what;
-  const char* verb = what == "pld::wait"                   ? "waited for"
+  const char* verb = use.kind == WindowAccess::Kind::Read  ? "waited for"
                      : use.kind == WindowAccess::Kind::Add ? "added to"
                                                            : "Set";
   return "misuse of a signal cell: cell " + std::to_string(collective.begin / 4) + " of " + title_of(part) +
          " is used by a collective and " + verb + " by hand:" + signal_line(use) + signal_line(collective) +
          "\n  The cells of .signal are the collective's own, which counts in them and clears them: use "
-         "others "
-         "for pld::notify and pld::wait";
+         "others for pld::notify and pld::wait";
 }
 
 std::string fault(const WindowPart& part, std::int64_t cell, const SignalCell::Fault& fault) {
@@ -81,14 +76,12 @@ std::string fault(const WindowPart& part, std::int64_t cell, const SignalCell::F
       return "lost signal: a reset of " + where +
              " may overwrite a signal of another rank, which then nobody sees:" + both +
              "\n  Do not reset cells: wait for a higher value in the next round, or use another cell; a new "
-             "window "
-             "is zero";
+             "window is zero";
     case Kind::LostValue:
       return "lost signal: a change of " + where +
              " may come before the wait for exactly the value that it replaces has seen that:" + both +
              "\n  Wait for at least the value (WaitCmp::Ge), or let the waiting rank notify the other one "
-             "before "
-             "the next change";
+             "before the next change";
     case Kind::Stale:
       return "stale signal: a wait for " + where +
              " is satisfied by the signal of an earlier round:" + signal_line(fault.later) +

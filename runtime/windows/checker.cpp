@@ -1,6 +1,7 @@
 #include "runtime/windows/checker.hpp"
 
 #include "runtime/windows/check_report.hpp"
+#include "runtime/windows/remote_call.hpp"
 
 namespace pl::detail {
 namespace {
@@ -207,14 +208,14 @@ void place(WindowAccess& access, const CellWait& wait) {
 
 void Checker::will_wait(CheckedThread& thread, const CellWait& wait) {
   const Lock lock(mutex_);
-  WindowAccess access = make_access(thread, WindowAccess::Kind::Read, wait.what, wait.where);
+  WindowAccess access = make_access(thread, WindowAccess::Kind::Read, name_of(wait.operation), wait.where);
   place(access, wait);
   (void)cell_of(access, *wait.part, wait.cell, wait.index);
 }
 
 void Checker::waited(CheckedThread& thread, const CellWait& wait) {
   const Lock lock(mutex_);
-  WindowAccess access = make_access(thread, WindowAccess::Kind::Read, wait.what, wait.where);
+  WindowAccess access = make_access(thread, WindowAccess::Kind::Read, name_of(wait.operation), wait.where);
   place(access, wait);
   const auto fault = cells_[wait.cell].waited(access, wait, thread.clock);
   thread.clock.tick(thread.lane);

@@ -182,8 +182,8 @@ class Collective {
   }
 
   void wait(int cell, std::uint32_t value) const {
-    const CellWait wait{&own_, own_.own_cells + cell,    -1,         static_cast<std::int32_t>(value), true,
-                        true,  name_of(call_.operation), call_.where};
+    const CellWait wait{&own_, own_.own_cells + cell, -1,         static_cast<std::int32_t>(value), true,
+                        true,  call_.operation,       call_.where};
     memory_.monitor().wait(wait);
     if (Checker* const checker = this->checker()) checker->waited(watch_->thread(), wait);
   }

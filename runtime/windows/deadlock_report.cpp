@@ -1,6 +1,6 @@
 #include "runtime/windows/deadlock_report.hpp"
 
-#include "runtime/windows/wait_monitor.hpp"
+#include "runtime/windows/remote_call.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@ WaitReport report_of(const CellWait& wait) {
   WaitReport report;
   report.rank = wait.part->rank;
   report.where = wait.where.location();
-  report.what = wait.what;
+  report.what = name_of(wait.operation);
   report.window = wait.part->memory->title();
   report.index = wait.index;
   report.expected = wait.expected;

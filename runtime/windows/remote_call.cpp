@@ -255,7 +255,7 @@ CellWait wait_of(RemoteCall& call) {
           as_cell(call.value, call),
           call.mode == 1 || call.operation == abi::remote_defer_wait,
           false,
-          name_of(call.operation),
+          call.operation,
           call.where};
 }
 

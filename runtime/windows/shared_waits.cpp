@@ -1,7 +1,8 @@
 #include "runtime/windows/shared_waits.hpp"
 
+#include "runtime/windows/wait_group.hpp"
+
 #include <linux/futex.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -10,7 +11,6 @@
 #include <climits>
 #include <cstring>
 #include <new>
-#include <set>
 
 namespace pl::detail {
 namespace {
@@ -48,27 +48,22 @@ struct SharedWaits::Snapshot {
 };
 
 SharedWaits::SharedWaits(int ranks)
-    : ranks_(ranks), bytes_(64 + static_cast<std::size_t>(ranks) * sizeof(Rank)) {
-  void* const memory =
-      mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED)
+    : ranks_(ranks), pages_(64 + static_cast<std::size_t>(ranks) * sizeof(Rank)) {
+  if (pages_.data() == nullptr)
     throw Error("no memory that " + std::to_string(ranks) + " rank processes share: " + std::strerror(errno) +
                 "; use fewer ranks, or the transport \"threads\"");
-  memory_ = static_cast<char*>(memory);
-  new (memory_) std::atomic<bool>(false);
+  new (pages_.data()) std::atomic<bool>(false);
   // Zero is what the constructors would write, but for this: pages of slots stay untouched.
   for (int number = 0; number < ranks; ++number) rank(number).finished.store(true);
 }
 
-SharedWaits::~SharedWaits() { munmap(memory_, bytes_); }
-
 std::atomic<bool>& SharedWaits::stop_flag() {
-  return *std::launder(reinterpret_cast<std::atomic<bool>*>(memory_));
+  return *std::launder(reinterpret_cast<std::atomic<bool>*>(pages_.data()));
 }
 
 SharedWaits::Rank& SharedWaits::rank(int number) const {
   return *std::launder(
-      reinterpret_cast<Rank*>(memory_ + 64 + static_cast<std::size_t>(number) * sizeof(Rank)));
+      reinterpret_cast<Rank*>(pages_.data() + 64 + static_cast<std::size_t>(number) * sizeof(Rank)));
 }
 
 int SharedWaits::enter(int number, const CellWait& wait, std::uint64_t order) {
@@ -133,15 +128,13 @@ void SharedWaits::wake_all() {
   }
 }
 
-/// The ranks of the windows that this one waits in, of those that these wait in, and so on; nothing: one of them may
-/// still go on.
+/// Nothing: one of them may still go on.
 std::optional<SharedWaits::Snapshot> SharedWaits::idle_from(int start) const {
   Snapshot result;
-  std::set<int> known{start};
-  std::vector<int> open{start};
-  while (!open.empty()) {
-    const int number = open.back();
-    open.pop_back();
+  WaitGroup group;
+  group.add(start);
+  while (const std::optional<int> next = group.next()) {
+    const int number = *next;
     const Rank& each = rank(number);
     if (each.finished.load()) {
       result.finished.push_back(number);
@@ -158,9 +151,7 @@ std::optional<SharedWaits::Snapshot> SharedWaits::idle_from(int start) const {
       if (each.slots[slot].number.load() != order || each.left.load() != left) return std::nullopt;
       if (is_satisfied(wait, std::atomic_ref<const std::int32_t>(*wait.cell).load())) return std::nullopt;
       result.waits.push_back({wait, order});
-      const WindowMemory& window = *wait.part->memory;
-      for (int member = 0; member < window.size(); ++member)
-        if (known.insert(window.part(member).rank).second) open.push_back(window.part(member).rank);
+      group.add(*wait.part->memory);
     }
   }
   if (result.waits.empty()) return std::nullopt;

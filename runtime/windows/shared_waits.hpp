@@ -5,10 +5,10 @@
 // pointers are the same in every process, since windows and code are there before the host forks.
 #pragma once
 
+#include "runtime/shared_memory.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 
 #include <atomic>
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,7 +19,6 @@ namespace pl::detail {
 class SharedWaits {
  public:
   explicit SharedWaits(int ranks);
-  ~SharedWaits();
   SharedWaits(const SharedWaits&) = delete;
   SharedWaits& operator=(const SharedWaits&) = delete;
 
@@ -57,8 +56,7 @@ class SharedWaits {
   [[nodiscard]] std::optional<Snapshot> idle_from(int rank) const;
 
   const int ranks_;
-  std::size_t bytes_ = 0;
-  char* memory_ = nullptr;
+  const SharedPages pages_;
   std::vector<int> free_slots_;  ///< of the rank that this process is; under its monitor's lock
 };
 

@@ -77,7 +77,7 @@ void SignalCells::step() {
   for (int i = 1; i < memory.size(); ++i) {
     const int member = (own.member + i) % memory.size();
     memory.monitor().wait({&own, cells_at(cells_, own.member) + member, index_of(cells_) + member, steps_,
-                           true, false, name_of(call_.operation), call_.where});
+                           true, false, call_.operation, call_.where});
   }
 }
 

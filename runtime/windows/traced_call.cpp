@@ -14,7 +14,8 @@ const char* category_of(abi::RemoteOperation operation) {
     case abi::remote_rank:
     case abi::remote_size:
     case abi::remote_fence:
-    case abi::remote_wait: return nullptr;
+    case abi::remote_wait:
+    case abi::remote_defer_wait: return nullptr;
     case abi::remote_notify: return "signal";
     case abi::remote_load:
     case abi::remote_store:

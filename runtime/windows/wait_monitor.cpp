@@ -5,6 +5,7 @@
 #include "runtime/windows/deadlock_report.hpp"
 #include "runtime/windows/remote_memory.hpp"
 #include "runtime/windows/shared_waits.hpp"
+#include "runtime/windows/wait_group.hpp"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>
@@ -171,34 +172,25 @@ void WaitMonitor::publish_idle() {
 
 std::optional<WaitMonitor::Snapshot> WaitMonitor::all_idle(const Sleeper& from) {
   Snapshot result;
-  std::set<int> ranks;
-  std::vector<int> open;
-  std::set<const WindowMemory*> windows;
-  const auto add_domain = [&](const WindowMemory& window) {
-    if (!windows.insert(&window).second) return;
-    for (int member = 0; member < window.size(); ++member)
-      if (ranks.insert(window.part(member).rank).second) open.push_back(window.part(member).rank);
-  };
   // Every sleeping thread looks, so a look at many ranks must not pass all waits or all ranks once for each.
   const auto rank_of = [](const Sleeper* sleeper) { return sleeper->wait.part->rank; };
   std::vector<const Sleeper*> by_rank(sleepers_.begin(), sleepers_.end());
   std::ranges::sort(by_rank, {}, rank_of);
-  add_domain(*from.wait.part->memory);
-  while (!open.empty()) {
-    const int rank = open.back();
-    open.pop_back();
+  WaitGroup group;
+  group.add(*from.wait.part->memory);
+  while (const std::optional<int> rank = group.next()) {
     std::size_t waits = 0;
-    for (const Sleeper* sleeper : std::ranges::equal_range(by_rank, rank, {}, rank_of)) {
+    for (const Sleeper* sleeper : std::ranges::equal_range(by_rank, *rank, {}, rank_of)) {
       if (is_satisfied(sleeper->wait, load(sleeper->wait.cell))) return std::nullopt;
       ++waits;
       result.sleepers.push_back(sleeper);
       result.state.push_back(sleeper->number);
-      add_domain(*sleeper->wait.part->memory);
+      group.add(*sleeper->wait.part->memory);
     }
-    const std::optional<std::uint64_t> state = ranks_.idle(rank, waits);
+    const std::optional<std::uint64_t> state = ranks_.idle(*rank, waits);
     if (!state) return std::nullopt;
     result.state.push_back(*state);
-    result.ranks.push_back(rank);
+    result.ranks.push_back(*rank);
   }
   return result;
 }
@@ -223,8 +215,7 @@ std::string WaitMonitor::report(const Snapshot& snapshot) {
   std::string collectives;
   for (const Sleeper* sleeper : snapshot.sleepers) {
     waits.push_back({sleeper->wait, sleeper->number});
-    if ((sleeper->wait.index < 0 || std::string_view(sleeper->wait.what) != "pld::wait") &&
-        collectives.empty())
+    if (sleeper->wait.is_of_collective() && collectives.empty())
       collectives = ranks_.collectives(*sleeper->wait.part->memory);
   }
   std::vector<int> finished;

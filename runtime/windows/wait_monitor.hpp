@@ -7,6 +7,7 @@
 // between them, so no thread of these ranks ran there.
 #pragma once
 
+#include "pl/abi.hpp"
 #include "pl/error.hpp"
 #include "runtime/thread_annotations.hpp"
 #include "runtime/windows/window_memory.hpp"
@@ -38,10 +39,13 @@ struct CellWait {
   std::int32_t* cell;
   std::int64_t index;  ///< of the user's cell in elements; -1: Trilith's own, of a collective
   std::int32_t expected;
-  bool at_least;     ///< else: equal
-  bool wraps;        ///< a counter of Trilith's own: compared modulo 2^32
-  const char* what;  ///< "pld::wait", "pld::barrier", …
+  bool at_least;                   ///< else: equal
+  bool wraps;                      ///< a counter of Trilith's own: compared modulo 2^32
+  abi::RemoteOperation operation;  ///< that waits
   Place where;
+  [[nodiscard]] bool is_of_collective() const {
+    return operation != abi::remote_wait && operation != abi::remote_defer_wait;
+  }
 };
 
 [[nodiscard]] bool is_satisfied(const CellWait& wait, std::int32_t seen);

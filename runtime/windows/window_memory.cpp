@@ -5,11 +5,10 @@
 #include "runtime/program.hpp"
 #include "runtime/rank_runner.hpp"
 #include "runtime/recorder.hpp"
+#include "runtime/shared_memory.hpp"
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/call_note.hpp"
 #include "runtime/windows/remote_memory.hpp"
-
-#include <sys/mman.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -35,35 +34,28 @@ std::int64_t round_up(std::int64_t bytes) { return (bytes + line - 1) / line * l
 /// Parts and states in one shared mapping, without physical pages until they are touched.
 class SharedMapping final : public WindowBacking {
  public:
-  SharedMapping(void* memory, std::size_t bytes, std::size_t part_bytes, std::size_t ranks)
-      : memory_(static_cast<char*>(memory)), bytes_(bytes), part_bytes_(part_bytes) {
-    states_ = memory_ + part_bytes * ranks;
+  SharedMapping(SharedPages pages, std::size_t part_bytes, std::size_t ranks)
+      : pages_(std::move(pages)), part_bytes_(part_bytes), states_(pages_.data() + part_bytes * ranks) {
     for (std::size_t i = 0; i < ranks; ++i) new (states_ + i * state_bytes) WindowPart::State;
   }
-  ~SharedMapping() override { munmap(memory_, bytes_); }
-  SharedMapping(const SharedMapping&) = delete;
-  SharedMapping& operator=(const SharedMapping&) = delete;
-  char* part(std::size_t member) override { return memory_ + member * part_bytes_; }
+  char* part(std::size_t member) override { return pages_.data() + member * part_bytes_; }
   WindowPart::State* state(std::size_t member) override {
     return std::launder(reinterpret_cast<WindowPart::State*>(states_ + member * state_bytes));
   }
   static constexpr std::size_t state_bytes = (sizeof(WindowPart::State) + line - 1) / line * line;
 
  private:
-  char* memory_;
-  std::size_t bytes_;
-  std::size_t part_bytes_;
-  char* states_;
+  const SharedPages pages_;
+  const std::size_t part_bytes_;
+  char* const states_;
 };
 
 }  // namespace
 
 std::unique_ptr<WindowBacking> map_window(std::size_t part_bytes, std::size_t ranks) {
-  const std::size_t bytes = (part_bytes + SharedMapping::state_bytes) * ranks;
-  void* const memory =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (memory == MAP_FAILED) return nullptr;
-  return std::make_unique<SharedMapping>(memory, bytes, part_bytes, ranks);
+  SharedPages pages((part_bytes + SharedMapping::state_bytes) * ranks);
+  if (pages.data() == nullptr) return nullptr;
+  return std::make_unique<SharedMapping>(std::move(pages), part_bytes, ranks);
 }
 
 WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t elements_, std::vector<int> ranks,

@@ -39,6 +39,12 @@ auto waits_for_the_collective = pl::jit.incore([](Data data, Cells signal, pl::S
   pld::barrier(data, {.signal = signal});
 });
 
+constexpr int defers_for = __LINE__;
+auto defers_for_the_collective = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> cell) {
+  if (pld::rank(data) == 0) pld::defer_wait(signal, {.offsets = {cell}});
+  pld::barrier(data, {.signal = signal});
+});
+
 constexpr int stores_into = __LINE__;
 auto clears_by_a_store = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> cell) {
   pld::barrier(data, {.signal = signal});
@@ -95,6 +101,9 @@ TEST_CASE("an addition to a cell of a collective, and a wait for one, are named"
       const std::string awaited = outcome(waits_for_the_collective, ranks, 1, seed);
       check_named(awaited, waits_for + 3, waits_for + 2);
       CHECK(contains(awaited, "is used by a collective and waited for by hand"));
+      const std::string deferred = outcome(defers_for_the_collective, ranks, 1, seed);
+      check_named(deferred, defers_for + 3, defers_for + 2);
+      CHECK(contains(deferred, "is used by a collective and waited for by hand"));
     }
 }
 

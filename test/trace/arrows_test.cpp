@@ -34,6 +34,16 @@ auto around_host = pl::jit.host([](Out) {
   for (auto r : pl::range(pld::world_size())) around_device(signal, pld::device = r);
 });
 
+auto deferred = pl::jit.incore([](Cells signal) {
+  pld::defer_wait(signal);
+  pld::notify(signal, {.peer = (pld::rank(signal) + 1) % pld::nranks(signal)});
+});
+auto deferred_device = pl::jit([](auto signal) { deferred(signal); });
+auto deferred_host = pl::jit.host([](Out) {
+  auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+  for (auto r : pl::range(pld::world_size())) deferred_device(signal, pld::device = r);
+});
+
 /// Three signals arrive before the wait for the second one looks.
 auto overtaken = pl::jit.incore([](Cells signal) {
   if (pld::rank(signal) == 0) {
@@ -175,6 +185,15 @@ TEST_CASE("an arrow goes from each notify of a ring to the wait that it satisfie
     CHECK(std::count_if(shown.arrows.begin(), shown.arrows.end(),
                         [](const Arrow& a) { return a.from["name"] == "dispatch"; }) == ranks);
   }
+}
+
+TEST_CASE("a deferred wait is one span, where it waits, with the arrow of its signal") {
+  BOTH_WAYS
+  const Shown shown = trace_of(deferred_host, 3);
+  const std::vector<json> waits = shown.named("pld::defer_wait");
+  CHECK(waits.size() == 3);
+  for (const json& wait : waits) CHECK(wait["cat"] == "wait");
+  CHECK(shown.into("pld::defer_wait").size() == 3);
 }
 
 TEST_CASE("the arrow into a wait comes from the first signal that was enough, not from the last") {
