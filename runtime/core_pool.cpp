@@ -1,12 +1,12 @@
 #include "runtime/core_pool.hpp"
 
+#include "jit/compiler/locate.hpp"
 #include "pl/log.hpp"
 
 #include <dlfcn.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <utility>
@@ -16,23 +16,13 @@ namespace {
 
 using Enqueue = void (*)(void (*)(void*), void*);
 
-std::string library_path() {
-  Dl_info info = {};
-  if (dladdr(reinterpret_cast<void*>(&run_on_core_pool), &info) == 0 || info.dli_fname == nullptr)
-    return "libtrilith-cores.so";
-  std::error_code error;
-  const std::filesystem::path real = std::filesystem::canonical(info.dli_fname, error);
-  return ((error ? std::filesystem::path(info.dli_fname) : real).parent_path() / "libtrilith-cores.so")
-      .string();
-}
-
 struct Pool {
   Enqueue enqueue = nullptr;
   pid_t owner = 0;
 };
 
 Pool open_pool() {
-  const std::string path = library_path();
+  const std::string path = trilith::jit::library_path("libtrilith-cores.so");
   void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) {
     const char* why = dlerror();

@@ -2,44 +2,28 @@
 #pragma once
 
 #include "runtime/thread_annotations.hpp"
+#include "runtime/work_queue.hpp"
 
-#include <condition_variable>
-#include <deque>
-#include <functional>
 #include <map>
 #include <memory>
-#include <thread>
+#include <string>
 
 #include <sys/types.h>
 
 namespace pl::detail {
 
-/// Runs what is enqueued, in order. The destructor finishes the queue; no work may own its device.
-class Device {
- public:
-  explicit Device(int id);
-  ~Device();
-  void enqueue(std::function<void()> work);
-
- private:
-  void serve();
-
-  Mutex mutex_;
-  std::condition_variable_any wake_;
-  std::deque<std::function<void()>> queue_ TRILITH_GUARDED_BY(mutex_);
-  bool ending_ TRILITH_GUARDED_BY(mutex_) = false;
-  std::thread thread_;  // last: it uses all of the above
-};
+/// Of at most 15 characters.
+[[nodiscard]] std::string device_thread_name(int id);
 
 class DevicePool {
  public:
   DevicePool();
   ~DevicePool();
   /// The device with this id; its thread starts at the first use.
-  [[nodiscard]] Device& device(int id);
+  [[nodiscard]] WorkQueue& device(int id);
 
  private:
-  using Devices = std::map<int, std::unique_ptr<Device>>;
+  using Devices = std::map<int, std::unique_ptr<WorkQueue>>;
   Mutex mutex_;
   // A child of fork() has the map but not the threads: it leaves the map alone and starts its own.
   pid_t owner_ TRILITH_GUARDED_BY(mutex_);

@@ -1,42 +1,19 @@
 #include "runtime/error_text.hpp"
 
 #include "pl/error.hpp"
+#include "runtime/byte_stream.hpp"
 
 #include <cxxabi.h>
 
 #include <array>
-#include <charconv>
-#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <new>
 #include <stdexcept>
 #include <typeinfo>
-#include <vector>
 
 namespace pl::detail {
 namespace {
-
-/// Fields, each with its length in front.
-std::string joined(const std::vector<std::string>& fields) {
-  std::string bytes;
-  for (const std::string& field : fields) bytes += std::to_string(field.size()) + ":" + field;
-  return bytes;
-}
-
-std::vector<std::string> split(std::string_view bytes) {
-  std::vector<std::string> fields;
-  while (!bytes.empty()) {
-    std::size_t size = 0;
-    const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), size);
-    const auto begin = static_cast<std::size_t>(end - bytes.data()) + 1;
-    if (error != std::errc() || begin + size > bytes.size())
-      throw InternalError("an error of another process cannot be read");
-    fields.emplace_back(bytes.substr(begin, size));
-    bytes.remove_prefix(begin + size);
-  }
-  return fields;
-}
 
 /// Of Trilith's own: without the place, which the constructor puts in front again.
 std::string message_of(const Error& error) {
@@ -106,6 +83,10 @@ std::string readable(const std::type_info& type) {
   return status == 0 ? name.get() : type.name();
 }
 
+std::string bytes_of(std::string_view kind, const std::string& message, const Location& where) {
+  return (Writer() << kind << message << where.file << where.line << where.column).bytes;
+}
+
 std::string encode(const std::exception& error) {
   for (const Kind& kind : kinds()) {
     if (!kind.is(error)) continue;
@@ -113,10 +94,9 @@ std::string encode(const std::exception& error) {
     std::string message = ours != nullptr ? message_of(*ours) : error.what();
     if (typeid(error) != *kind.type) message += " (a " + readable(typeid(error)) + ")";
     const Location where = ours != nullptr ? ours->location() : Location{};
-    return joined({kind.name, message, where.file, std::to_string(where.line), std::to_string(where.column)});
+    return bytes_of(kind.name, message, where);
   }
-  return joined(
-      {"runtime_error", std::string(error.what()) + " (a " + readable(typeid(error)) + ")", "", "0", "0"});
+  return bytes_of("runtime_error", std::string(error.what()) + " (a " + readable(typeid(error)) + ")", {});
 }
 
 }  // namespace
@@ -128,22 +108,20 @@ std::string encode_exception(const std::exception_ptr& failure) {
     return encode(error);
   } catch (...) {
     const std::type_info* const type = abi::__cxa_current_exception_type();
-    return joined({"runtime_error",
-                   "an exception of type " + (type != nullptr ? readable(*type) : std::string("unknown")), "",
-                   "0", "0"});
+    return bytes_of("runtime_error",
+                    "an exception of type " + (type != nullptr ? readable(*type) : std::string("unknown")),
+                    {});
   }
 }
 
 std::exception_ptr decode_exception(std::string_view bytes) {
-  const std::vector<std::string> fields = split(bytes);
-  if (fields.size() != 5) throw InternalError("an error of another process cannot be read");
-  const auto number = [](const std::string& text) {
-    return static_cast<std::uint32_t>(std::strtoul(text.c_str(), nullptr, 10));
-  };
+  Reader from(bytes);
+  std::string name, message;
+  Location where;
+  from >> name >> message >> where.file >> where.line >> where.column;
   for (const Kind& kind : kinds())
-    if (fields[0] == kind.name)
-      return kind.make(fields[1], {fields[2], number(fields[3]), number(fields[4])});
-  throw InternalError("an error of another process is of the unknown kind " + fields[0]);
+    if (name == kind.name) return kind.make(message, where);
+  throw InternalError("an error of another process is of the unknown kind " + name);
 }
 
 }  // namespace pl::detail

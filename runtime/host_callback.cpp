@@ -6,8 +6,8 @@
 #include "runtime/failure_note.hpp"
 #include "runtime/measure.hpp"
 #include "runtime/program.hpp"
-#include "runtime/sub_workers.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/work_queue.hpp"
 
 #include <utility>
 
@@ -62,9 +62,9 @@ void ProgramRun::call_back(HostCallback callback) {
     throw_if_stopped();
     return;
   }
-  std::shared_ptr<SubWorkers> threads = kept_ != nullptr ? kept_->sub_workers : sub_workers_;
+  std::shared_ptr<WorkQueue> threads = kept_ != nullptr ? kept_->sub_workers : sub_workers_;
   if (threads == nullptr)
-    threads = sub_workers_ = std::make_shared<SubWorkers>(config_.distributed.num_sub_workers);
+    threads = sub_workers_ = std::make_shared<WorkQueue>(config_.distributed.num_sub_workers);
   for (const Tensor<>& before : callback_tensors_)
     for (const Tensor<>& now : callback.tensors)
       if (overlap(before.view(), now.view())) wait_for_callbacks();

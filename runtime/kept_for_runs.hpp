@@ -8,8 +8,8 @@
 
 namespace pl::detail {
 
-class SubWorkers;
 class WindowMemory;
+class WorkQueue;
 class WorkerState;
 
 struct KeptForRuns {
@@ -17,7 +17,7 @@ struct KeptForRuns {
   bool persistent;
   bool zero_windows;
   const HostCallbacks* callbacks;
-  std::shared_ptr<SubWorkers> sub_workers;                  ///< null: callbacks run on the calling thread
+  std::shared_ptr<WorkQueue> sub_workers;                   ///< null: callbacks run on the calling thread
   std::vector<std::shared_ptr<WindowMemory>> windows = {};  ///< in the order of allocation
 };
 

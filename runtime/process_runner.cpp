@@ -39,7 +39,7 @@ constexpr std::chrono::milliseconds time_to_stop{1000};
 [[noreturn]] void run_rank(ProgramRun& run, SharedWaits& waits, WrittenRegions& regions, int rank, Jobs& jobs,
                            RankChannel& channel) {
   const int device = run.config().distributed.device_ids[static_cast<std::size_t>(rank)];
-  pthread_setname_np(pthread_self(), ("trilith-dev" + std::to_string(device % 1000)).c_str());
+  pthread_setname_np(pthread_self(), device_thread_name(device).c_str());
   run.monitor().publish_to(waits, rank);
   RunTimes* const times = run.times();
   if (times != nullptr) (void)times->take();

@@ -1,6 +1,7 @@
 #include "runtime/program.hpp"
-#include "pl/detail/location.hpp"
 
+#include "jit/key.hpp"
+#include "pl/detail/location.hpp"
 #include "pl/error.hpp"
 #include "runtime/call_plan.hpp"
 #include "runtime/entry_run.hpp"
@@ -90,7 +91,7 @@ std::string key_of(const Program& program, const ProgramArguments& with) {
   for (std::size_t i = 0; i < with.parameters.size(); ++i)
     text += with.parameters[i].tensor ? describe(with.arguments[i].view)
                                       : std::to_string(with.arguments[i].scalar);
-  return hash_of(text);
+  return trilith::jit::content_hash(text);
 }
 
 /// All uses of one named extent must agree, as for a kernel.
@@ -277,7 +278,7 @@ void ProgramRun::enqueue(int rank, bool collective, std::function<void()> work) 
   });
 }
 
-Device& ProgramRun::device(int rank) {
+WorkQueue& ProgramRun::device(int rank) {
   return program_.context->devices().device(
       program_.config.distributed.device_ids[static_cast<std::size_t>(rank)]);
 }

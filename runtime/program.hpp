@@ -9,7 +9,6 @@
 #include "runtime/run_times.hpp"
 #include "runtime/run_trace.hpp"
 #include "runtime/shared_memory.hpp"
-#include "runtime/run_trace.hpp"
 #include "runtime/task_graph.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
@@ -66,7 +65,7 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
     return other_extents_ && runner_->regions() != nullptr && !runner_->ranks_are_far();
   }
   /// The thread of a rank's device.
-  [[nodiscard]] Device& device(int rank);
+  [[nodiscard]] WorkQueue& device(int rank);
   [[nodiscard]] RankRunner& runner() { return *runner_; }
   [[nodiscard]] WaitMonitor& monitor() { return *monitor_; }
   [[nodiscard]] ContextState& context() { return *program_.context; }
@@ -150,7 +149,7 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   Windows windows_;
   // Of the host's thread alone.
   std::vector<Tensor<>> callback_tensors_;  ///< of the callbacks that may run now
-  std::shared_ptr<SubWorkers> sub_workers_;
+  std::shared_ptr<WorkQueue> sub_workers_;
 };
 
 }  // namespace pl::detail

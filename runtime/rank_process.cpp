@@ -1,8 +1,8 @@
 #include "runtime/rank_process.hpp"
 
 #include "pl/error.hpp"
-#include "runtime/measure.hpp"
-#include "runtime/windows/copy_region.hpp"
+#include "runtime/byte_stream.hpp"
+#include "runtime/packed_view.hpp"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -16,15 +16,12 @@
 #include <cstdio>
 #include <cstring>
 #include <iostream>
-#include <type_traits>
 
 namespace pl::detail {
 namespace {
 
 // A rank whose work threw where nothing could be reported.
 constexpr int not_reported = 70;
-
-static_assert(std::is_trivially_copyable_v<RecordedView>);
 
 [[noreturn]] void throw_no_process(int rank) {
   throw Error("no process for rank " + std::to_string(rank) + ": " + std::strerror(errno) +
@@ -162,79 +159,37 @@ void RankProcess::join() {
   }
 }
 
-namespace {
-
-bool is_dense(const ViewRef& view) { return measure(view).layout == trilith::codegen::Layout::Dense; }
-
-std::size_t bytes_of(const ViewRef& view) {
-  std::size_t bytes = trilith::codegen::size_of(view.dtype);
-  for (int axis = 0; axis < view.rank; ++axis) bytes *= static_cast<std::size_t>(view.extents[axis]);
-  return bytes;
-}
-
-/// Between a view and the same elements one after the other.
-void copy(const ViewRef& view, char* dense, bool out) {
-  const auto axes = static_cast<std::size_t>(view.rank);
-  const std::span extents(view.extents, axes), strides(view.strides, axes);
-  const auto dense_steps = dense_strides(extents, std::source_location{});
-  const std::span steps(dense_steps.data(), axes);
-  const auto element = static_cast<std::int64_t>(trilith::codegen::size_of(view.dtype));
-  char* const data = static_cast<char*>(view.data);
-  if (out)
-    copy_region(dense, steps, data, strides, extents, element);
-  else
-    copy_region(data, strides, dense, steps, extents, element);
-}
-
-}  // namespace
-
 void send_views(RankChannel& channel, const std::vector<RecordedView>& views) {
+  std::vector<char> copy;
   for (const RecordedView& each : views) {
     const ViewRef view = each.view();
-    if (is_dense(view)) {
-      channel.send_bytes(view.data, bytes_of(view));
-      continue;
-    }
-    std::vector<char> bytes(bytes_of(view));
-    copy(view, bytes.data(), true);
-    channel.send_bytes(bytes.data(), bytes.size());
+    const PackedView packed(view);
+    channel.send_bytes(packed.elements(copy), packed.bytes());
   }
 }
 
 bool receive_views(RankProcess& process, const std::vector<RecordedView>& views) {
   for (const RecordedView& each : views) {
     const ViewRef view = each.view();
-    if (is_dense(view)) {
-      if (!process.receive_bytes(view.data, bytes_of(view))) return false;
+    const PackedView packed(view);
+    if (packed.is_dense()) {
+      if (!process.receive_bytes(view.data, packed.bytes())) return false;
       continue;
     }
-    std::vector<char> bytes(bytes_of(view));
+    std::vector<char> bytes(packed.bytes());
     if (!process.receive_bytes(bytes.data(), bytes.size())) return false;
-    copy(view, bytes.data(), false);
+    packed.write(bytes.data());
   }
   return true;
 }
 
 std::string pack_views(const std::vector<RecordedView>& written, const std::vector<RecordedView>& read) {
-  const std::uint64_t count = written.size();
-  std::string text(reinterpret_cast<const char*>(&count), sizeof count);
-  for (const auto* list : {&written, &read})
-    text.append(reinterpret_cast<const char*>(list->data()), list->size() * sizeof(RecordedView));
-  return text;
+  return (Writer() << written << read).bytes;
 }
 
 void unpack_views(const std::string& text, std::vector<RecordedView>& written,
                   std::vector<RecordedView>& read) {
-  std::uint64_t count = 0;
-  std::memcpy(&count, text.data(), sizeof count);
-  const std::size_t all = (text.size() - sizeof count) / sizeof(RecordedView);
-  const RecordedView nothing(ViewRef{});
-  for (std::size_t i = 0; i < all; ++i) {
-    auto& list = i < count ? written : read;
-    list.push_back(nothing);
-    std::memcpy(static_cast<void*>(&list.back()), text.data() + sizeof count + i * sizeof(RecordedView),
-                sizeof(RecordedView));
-  }
+  Reader(text) >> written >> read;
 }
 
 }  // namespace pl::detail

@@ -11,11 +11,12 @@ namespace pl::detail {
 
 /// A view with its own extents and strides; the memory is not its own.
 struct RecordedView {
-  DType dtype;
-  int rank;
-  void* data;
-  const WindowPart* window;
-  std::array<std::int64_t, max_rank> extents, strides;
+  DType dtype{};
+  int rank = 0;
+  void* data = nullptr;
+  const WindowPart* window = nullptr;
+  std::array<std::int64_t, max_rank> extents{}, strides{};
+  RecordedView() = default;
   explicit RecordedView(const ViewRef& view)
       : dtype(view.dtype), rank(view.rank), data(view.data), window(view.window) {
     std::copy_n(view.extents, rank, extents.begin());

@@ -4,14 +4,13 @@
 #include "runtime/measure.hpp"
 #include "runtime/program.hpp"
 #include "runtime/resident_tensor.hpp"
-#include "runtime/sub_workers.hpp"
 #include "runtime/windows/copy_region.hpp"
 #include "runtime/windows/window_memory.hpp"
+#include "runtime/work_queue.hpp"
 
 #include <algorithm>
-#include <deque>
 #include <map>
-#include <thread>
+#include <memory>
 #include <utility>
 
 namespace pl::detail {
@@ -161,7 +160,8 @@ class WorkerState {
     }
     ++in_flight_;
     const std::uint64_t ticket = next_ticket_++;
-    queue_.push_back([this, ticket, submission, &program, job = std::move(job)] {
+    if (submitted_ == nullptr) submitted_ = std::make_unique<WorkQueue>(1);
+    submitted_->enqueue([this, ticket, submission, &program, job = std::move(job)] {
       std::exception_ptr failure;
       try {
         take_turn(ticket, [&] { run(program, job); });
@@ -169,9 +169,12 @@ class WorkerState {
         failure = std::current_exception();
       }
       submission->finish(std::move(failure));
+      {
+        const Lock done(mutex_);
+        --in_flight_;
+      }
+      changed_.notify_all();
     });
-    if (!thread_.joinable()) thread_ = std::thread([this] { serve(); });
-    changed_.notify_all();
     return submission;
   }
 
@@ -187,16 +190,14 @@ class WorkerState {
   }
 
   void close(const std::string& how) {
-    std::thread thread;
+    std::unique_ptr<WorkQueue> submitted;
     {
       const Lock lock(mutex_);
       if (closed_.empty()) closed_ = how;
       while (serving_ != next_ticket_) changed_.wait(mutex_);
-      ending_ = true;
-      std::swap(thread, thread_);
+      submitted = std::move(submitted_);
     }
-    changed_.notify_all();
-    if (thread.joinable()) thread.join();
+    submitted.reset();
     for (const std::shared_ptr<Resident>& resident : residents_) resident->release(how);
     residents_.clear();
     for (auto& [program, ready] : programs_) release_windows(ready.kept.windows);
@@ -247,7 +248,7 @@ class WorkerState {
     if (program->config.distributed.transport == "threads")
       start_devices(*program, options.startup_timeout, where);
     const int threads = program->config.distributed.num_sub_workers;
-    if (threads != 0 && sub_workers_ == nullptr) sub_workers_ = std::make_shared<SubWorkers>(threads);
+    if (threads != 0 && sub_workers_ == nullptr) sub_workers_ = std::make_shared<WorkQueue>(threads);
     programs_.emplace(program.get(), Ready{program,
                                            {this, options.persistent, options.zero_windows, &callbacks_,
                                             threads != 0 ? sub_workers_ : nullptr}});
@@ -276,39 +277,18 @@ class WorkerState {
     work();
   }
 
-  void serve() {
-    for (;;) {
-      std::function<void()> job;
-      {
-        const Lock lock(mutex_);
-        while (queue_.empty() && !ending_) changed_.wait(mutex_);
-        if (queue_.empty()) return;
-        job = std::move(queue_.front());
-        queue_.pop_front();
-      }
-      job();
-      {
-        const Lock lock(mutex_);
-        --in_flight_;
-      }
-      changed_.notify_all();
-    }
-  }
-
   const HostCallbacks callbacks_;
   const int max_in_flight_;
   const std::vector<int> devices_;
-  std::shared_ptr<SubWorkers> sub_workers_;
+  std::shared_ptr<WorkQueue> sub_workers_;
   std::map<const Program*, Ready> programs_;  ///< what is kept belongs to who has the turn
   Mutex mutex_;
   std::condition_variable_any changed_;
   std::uint64_t next_ticket_ TRILITH_GUARDED_BY(mutex_) = 0;
   std::uint64_t serving_ TRILITH_GUARDED_BY(mutex_) = 0;
   int in_flight_ TRILITH_GUARDED_BY(mutex_) = 0;
-  std::string closed_ TRILITH_GUARDED_BY(mutex_);  ///< how; empty: open
-  bool ending_ TRILITH_GUARDED_BY(mutex_) = false;
-  std::deque<std::function<void()>> queue_ TRILITH_GUARDED_BY(mutex_);
-  std::thread thread_ TRILITH_GUARDED_BY(mutex_);  ///< of submitted calls, from the first one on
+  std::string closed_ TRILITH_GUARDED_BY(mutex_);                    ///< how; empty: open
+  std::unique_ptr<WorkQueue> submitted_ TRILITH_GUARDED_BY(mutex_);  ///< calls, from the first one on
   std::vector<std::shared_ptr<Resident>> residents_;
 };
 

@@ -21,10 +21,12 @@ fs::path own_folder() {
 
 }  // namespace
 
+std::string library_path(const char* name) { return (own_folder() / name).string(); }
+
 std::string compiler_library_path() {
   if (const char* path = std::getenv("TRILITH_COMPILER_LIBRARY"); path != nullptr && *path != '\0')
     return path;
-  return (own_folder() / "libtrilith-compiler.so").string();
+  return library_path("libtrilith-compiler.so");
 }
 
 std::string header_pack_path() {

@@ -8,6 +8,9 @@
 
 namespace trilith::jit {
 
+/// A library of Trilith's, which lies beside this one.
+[[nodiscard]] std::string library_path(const char* name);
+
 /// TRILITH_COMPILER_LIBRARY, else libtrilith-compiler.so beside this library.
 [[nodiscard]] std::string compiler_library_path();
 

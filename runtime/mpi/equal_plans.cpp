@@ -1,9 +1,9 @@
 #include "runtime/mpi/equal_plans.hpp"
 
+#include "jit/key.hpp"
 #include "runtime/mpi/mpi_world.hpp"
 
 #include <algorithm>
-#include <cstdint>
 #include <sstream>
 #include <vector>
 
@@ -25,19 +25,12 @@ std::string quoted(const std::vector<std::string>& lines, std::size_t at) {
 
 }  // namespace
 
-std::string hash_of(const std::string& text) {
-  // FNV-1a: equal in every process, whatever library it has.
-  std::uint64_t hash = 14695981039346656037U;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-  return std::to_string(hash);
-}
-
 void require_equal_plans(std::size_t ranks, const std::string& program, const std::string& plan,
                          const Location& where) {
   MpiWorld& world = MpiWorld::open(ranks);
   const std::unique_lock<std::mutex> turn = world.turn(program);
   const std::vector<std::string> hashes =
-      world.meet(Meeting::Compile, "compiles " + program, {}, hash_of(plan)).payloads;
+      world.meet(Meeting::Compile, "compiles " + program, {}, trilith::jit::content_hash(plan)).payloads;
   if (std::all_of(hashes.begin(), hashes.end(),
                   [&](const std::string& hash) { return hash == hashes.front(); }))
     return;

@@ -11,7 +11,5 @@ namespace pl::detail {
 /// `program`: "the program defined at …".
 void require_equal_plans(std::size_t ranks, const std::string& program, const std::string& plan,
                          const Location& where);
-/// For keys of meetings.
-[[nodiscard]] std::string hash_of(const std::string& text);
 
 }  // namespace pl::detail

@@ -5,52 +5,18 @@
 #include "runtime/measure.hpp"
 #include "runtime/mpi/mpi_backing.hpp"
 #include "runtime/mpi/mpi_world.hpp"
+#include "runtime/packed_view.hpp"
 #include "runtime/program.hpp"
 #include "runtime/rank_runner.hpp"
-#include "runtime/windows/copy_region.hpp"
 #include "runtime/written_regions.hpp"
 
 #include <algorithm>
-#include <array>
 #include <mutex>
 #include <utility>
 #include <vector>
 
 namespace pl::detail {
 namespace {
-
-std::int64_t elements_of(const ViewRef& view) {
-  std::int64_t elements = 1;
-  for (int axis = 0; axis < view.rank; ++axis) elements *= view.extents[axis];
-  return elements;
-}
-
-/// The elements of a view one behind the other, and back.
-class Packed {
- public:
-  explicit Packed(const ViewRef& view)
-      : view_(view), element_(static_cast<std::int64_t>(trilith::codegen::size_of(view.dtype))) {
-    std::int64_t step = 1;
-    for (int axis = view.rank; axis-- > 0; step *= view.extents[axis])
-      strides_[static_cast<std::size_t>(axis)] = step;
-  }
-  [[nodiscard]] std::size_t bytes() const { return static_cast<std::size_t>(elements_of(view_) * element_); }
-  void read(char* to) const {
-    copy_region(to, strides(), static_cast<const char*>(view_.data), own_strides(), shape(), element_);
-  }
-  void write(const char* from) const {
-    copy_region(static_cast<char*>(view_.data), own_strides(), from, strides(), shape(), element_);
-  }
-
- private:
-  [[nodiscard]] std::size_t rank() const { return static_cast<std::size_t>(view_.rank); }
-  [[nodiscard]] std::span<const std::int64_t> strides() const { return {strides_.data(), rank()}; }
-  [[nodiscard]] std::span<const std::int64_t> own_strides() const { return {view_.strides, rank()}; }
-  [[nodiscard]] std::span<const std::int64_t> shape() const { return {view_.extents, rank()}; }
-  const ViewRef view_;
-  const std::int64_t element_;
-  std::array<std::int64_t, max_rank> strides_{};
-};
 
 /// The tensors that were given to the dispatches of a rank: what it has written lies in one of them, at the same place
 /// in every process.
@@ -142,8 +108,8 @@ class MpiRunner final : public RankRunner {
     (void)world_.meet(Meeting::CallbackEnd, what, what);
     for (const Tensor<>& tensor : callback.tensors) {
       const ViewRef view = tensor.view();
-      if (view.window != nullptr || elements_of(view) == 0) continue;
-      const Packed packed(view);
+      const PackedView packed(view);
+      if (view.window != nullptr || packed.bytes() == 0) continue;
       std::vector<char> bytes(packed.bytes());
       if (world_.rank() == 0) packed.read(bytes.data());
       world_.broadcast(0, bytes.data(), static_cast<std::int64_t>(bytes.size()));
@@ -184,9 +150,10 @@ class MpiRunner final : public RankRunner {
         if (const auto place = given.place_of(view.view())) known.emplace_back(*place, &view);
       own << static_cast<std::uint64_t>(known.size());
       for (const auto& [place, view] : known) {
-        own << place << view->dtype << view->rank << view->extents << view->strides;
+        own << place << *view;
         if (!with_data) continue;
-        const Packed packed(view->view());
+        const ViewRef source = view->view();
+        const PackedView packed(source);
         const std::size_t at = own.bytes.size();
         own.bytes.resize(at + packed.bytes());
         packed.read(own.bytes.data() + at);
@@ -206,17 +173,16 @@ class MpiRunner final : public RankRunner {
       for (auto* views : {&regions.written, &regions.read})
         for (auto count = from.get<std::uint64_t>(); count > 0; --count) {
           const auto place = from.get<GivenTensors::Place>();
-          RecordedView view{ViewRef{}};
-          from >> view.dtype >> view.rank >> view.extents >> view.strides;
+          auto view = from.get<RecordedView>();
           view.data = given_[static_cast<std::size_t>(rank)].at(place);
           views->push_back(view);
           if (views != &regions.written) continue;
-          const std::string_view data = from.take(Packed(view.view()).bytes());
+          const std::string_view data = from.take(PackedView(view.view()).bytes());
           if (rank != world_.rank()) arrived.emplace_back(view, data);
         }
     }
     refuse_common_memory(ranks);
-    for (const auto& [view, data] : arrived) Packed(view.view()).write(data.data());
+    for (const auto& [view, data] : arrived) PackedView(view.view()).write(data.data());
   }
 
   ProgramRun& run_;

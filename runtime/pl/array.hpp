@@ -4,8 +4,9 @@
 //   x(1, 2, 3) = 4.0f;
 //
 // Moves are cheap; copies copy the elements. Not synchronised. One that ends inside a pl::jit body waits there for the
-// tasks that use its memory; in a host orchestrator its memory lives as long as the run. With the transport "processes" (see pl/config.hpp) arrays
-// lie in memory that the processes of ranks share, once a context or program has been made for it.
+// tasks that use its memory; in a host orchestrator its memory lives as long as the run. With the transport "processes"
+// (see pl/config.hpp) arrays lie in memory that the processes of ranks share, once a context or program has been made
+// for it.
 #pragma once
 
 #include "pl/tensor.hpp"

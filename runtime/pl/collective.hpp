@@ -81,15 +81,12 @@ struct CollectiveRequest {
 };
 void collective(const ViewRef& window, const CollectiveRequest& request, const std::source_location& where);
 
-void barrier(const ViewRef& window, const std::source_location& where);
 void allreduce(const ViewRef& window, const pld::AllreduceOptions& options,
                const std::source_location& where);
 void broadcast(const ViewRef& window, const pld::BroadcastOptions& options,
                const std::source_location& where);
-void allgather(const ViewRef& window, const std::source_location& where);
 void reduce_scatter(const ViewRef& window, const pld::ReduceScatterOptions& options,
                     const std::source_location& where);
-void all_to_all(const ViewRef& window, const std::source_location& where);
 void reduce(const ViewRef& window, const pld::ReduceOptions& options, const std::source_location& where);
 void scatter(const ViewRef& window, const pld::RootOptions& options, const std::source_location& where);
 void gather(const ViewRef& window, const pld::RootOptions& options, const std::source_location& where);
@@ -106,9 +103,9 @@ namespace pld {
 
 /// Returns when all ranks have called it; what each wrote before is visible to all.
 template <class T, auto... Dims>
-void barrier(const DistributedTensor<T, Dims...>& window,
+void barrier(const DistributedTensor<T, Dims...>& window, const CollectiveOptions& options = {},
              std::source_location where = std::source_location::current()) {
-  pl::detail::barrier(window.view(), where);
+  pl::detail::with_signal(window.view(), pl::abi::remote_barrier, options, where);
 }
 /// Every rank's part becomes the reduction of all parts, element by element.
 template <class T, auto... Dims>
@@ -124,9 +121,9 @@ void broadcast(const DistributedTensor<T, Dims...>& window, const BroadcastOptio
 }
 /// Parts of nranks rows: afterwards row r is, everywhere, rank r's own row r.
 template <class T, auto... Dims>
-void allgather(const DistributedTensor<T, Dims...>& window,
+void allgather(const DistributedTensor<T, Dims...>& window, const CollectiveOptions& options = {},
                std::source_location where = std::source_location::current()) {
-  pl::detail::allgather(window.view(), where);
+  pl::detail::with_signal(window.view(), pl::abi::remote_allgather, options, where);
 }
 /// Parts of nranks rows: row r of rank r becomes the reduction of all ranks' row r. The other rows are left
 /// unspecified.
@@ -137,24 +134,7 @@ void reduce_scatter(const DistributedTensor<T, Dims...>& window, const ReduceSca
 }
 /// Parts of nranks rows: afterwards row i of rank r is what was row r of rank i.
 template <class T, auto... Dims>
-void all_to_all(const DistributedTensor<T, Dims...>& window,
-                std::source_location where = std::source_location::current()) {
-  pl::detail::all_to_all(window.view(), where);
-}
-
-/// The same with signal cells of the user's.
-template <class T, auto... Dims>
-void barrier(const DistributedTensor<T, Dims...>& window, const CollectiveOptions& options,
-             std::source_location where = std::source_location::current()) {
-  pl::detail::with_signal(window.view(), pl::abi::remote_barrier, options, where);
-}
-template <class T, auto... Dims>
-void allgather(const DistributedTensor<T, Dims...>& window, const CollectiveOptions& options,
-               std::source_location where = std::source_location::current()) {
-  pl::detail::with_signal(window.view(), pl::abi::remote_allgather, options, where);
-}
-template <class T, auto... Dims>
-void all_to_all(const DistributedTensor<T, Dims...>& window, const CollectiveOptions& options,
+void all_to_all(const DistributedTensor<T, Dims...>& window, const CollectiveOptions& options = {},
                 std::source_location where = std::source_location::current()) {
   pl::detail::with_signal(window.view(), pl::abi::remote_all_to_all, options, where);
 }

@@ -1,6 +1,7 @@
 #include "runtime/windows/copy_region.hpp"
 
 #include "codegen/reference.hpp"
+#include "pl/tensor.hpp"
 
 #include <cstring>
 #include <vector>
@@ -70,10 +71,8 @@ void add_region(char* to, std::span<const std::int64_t> to_strides, const char* 
 
 void add_region(char* to, std::span<const std::int64_t> to_strides, const char* dense,
                 std::span<const std::int64_t> shape, trilith::codegen::DType dtype, const Location& where) {
-  std::vector<std::int64_t> strides(shape.size());
-  std::int64_t step = 1;
-  for (std::size_t axis = shape.size(); axis-- > 0; step *= shape[axis]) strides[axis] = step;
-  add_region(to, to_strides, dense, strides, shape, dtype, where);
+  const auto strides = dense_strides(shape, std::source_location{});
+  add_region(to, to_strides, dense, {strides.data(), shape.size()}, shape, dtype, where);
 }
 
 }  // namespace pl::detail

@@ -257,9 +257,6 @@ int mode_of(pld::ReduceOp op, pld::Algorithm algorithm) {
 
 }  // namespace
 
-void barrier(const ViewRef& window, const std::source_location& where) {
-  collective(window, {abi::remote_barrier}, where);
-}
 void allreduce(const ViewRef& window, const pld::AllreduceOptions& options,
                const std::source_location& where) {
   collective(window, {abi::remote_allreduce, mode_of(options.op, options.algorithm), 0, &options.signal},
@@ -269,17 +266,11 @@ void broadcast(const ViewRef& window, const pld::BroadcastOptions& options,
                const std::source_location& where) {
   collective(window, {abi::remote_broadcast, 0, options.root.value, &options.signal}, where);
 }
-void allgather(const ViewRef& window, const std::source_location& where) {
-  collective(window, {abi::remote_allgather}, where);
-}
 void reduce_scatter(const ViewRef& window, const pld::ReduceScatterOptions& options,
                     const std::source_location& where) {
   collective(window,
              {abi::remote_reduce_scatter, mode_of(options.op, pld::Algorithm::Auto), 0, &options.signal},
              where);
-}
-void all_to_all(const ViewRef& window, const std::source_location& where) {
-  collective(window, {abi::remote_all_to_all}, where);
 }
 
 void reduce(const ViewRef& window, const pld::ReduceOptions& options, const std::source_location& where) {

@@ -1,9 +1,9 @@
 #include "runtime/windows/remote_transfer.hpp"
 
+#include "runtime/packed_view.hpp"
 #include "runtime/windows/copy_region.hpp"
 #include "runtime/windows/remote_memory.hpp"
 
-#include <array>
 #include <cstring>
 #include <vector>
 
@@ -12,41 +12,10 @@ namespace {
 
 using trilith::codegen::DType;
 
-/// A box whose elements lie one behind the other; copied only where they do not already.
-class Dense {
- public:
-  Dense(std::span<const std::int64_t> shape, DType dtype)
-      : shape_(shape), element_(static_cast<std::int64_t>(trilith::codegen::size_of(dtype))) {
-    for (std::size_t axis = shape.size(); axis-- > 0;) {
-      strides_[axis] = elements_;
-      elements_ *= shape[axis];
-    }
-  }
-  [[nodiscard]] bool empty() const { return elements_ == 0; }
-  [[nodiscard]] bool is(std::span<const std::int64_t> strides) const {
-    for (std::size_t axis = 0; axis < shape_.size(); ++axis)
-      if (shape_[axis] != 1 && strides[axis] != strides_[axis]) return false;
-    return true;
-  }
-  [[nodiscard]] const char* of(const Side& from) {
-    if (is(from.strides)) return from.data;
-    copy_region(memory(), strides(), from.data, from.strides, shape_, element_);
-    return memory();
-  }
-  void give(const Side& to) { copy_region(to.data, to.strides, memory(), strides(), shape_, element_); }
-  [[nodiscard]] char* memory() {
-    memory_.resize(static_cast<std::size_t>(elements_ * element_));
-    return memory_.data();
-  }
-
- private:
-  [[nodiscard]] std::span<const std::int64_t> strides() const { return {strides_.data(), shape_.size()}; }
-  const std::span<const std::int64_t> shape_;
-  const std::int64_t element_;
-  std::int64_t elements_ = 1;
-  std::array<std::int64_t, 16> strides_{};
-  std::vector<char> memory_;
-};
+PackedView packed(const Side& side, std::span<const std::int64_t> shape, DType dtype) {
+  return PackedView(
+      {dtype, false, static_cast<int>(shape.size()), side.data, shape.data(), side.strides.data(), nullptr});
+}
 
 RemoteRegion bytes_at(const char* at, const std::int64_t& count) {
   static constexpr std::int64_t one = 1;
@@ -67,28 +36,27 @@ void transfer(const Side& to, const Side& from, std::span<const std::int64_t> sh
 void transfer_to(const WindowPart& peer, const Side& to, const Side& from,
                  std::span<const std::int64_t> shape, DType dtype, bool add, const Place& where) {
   if (peer.far == nullptr) return transfer(to, from, shape, dtype, add, where);
-  Dense dense(shape, dtype);
-  if (dense.empty()) return;
+  const PackedView own = packed(from, shape, dtype);
+  if (own.bytes() == 0) return;
+  std::vector<char> copy;
   const RemoteRegion region{to.data, shape, to.strides, dtype};
-  if (!add) return peer.far->put(peer.rank, region, dense.of(from));
+  if (!add) return peer.far->put(peer.rank, region, own.elements(copy));
   // Whether the dtype can be added is told here, not by the peer.
   const std::vector<std::int64_t> nothing(shape.size(), 0);
   transfer(to, from, nothing, dtype, true, where);
-  peer.far->add(peer.rank, region, dense.of(from));
+  peer.far->add(peer.rank, region, own.elements(copy));
 }
 
 void transfer_from(const WindowPart& peer, const Side& to, const Side& from,
                    std::span<const std::int64_t> shape, DType dtype) {
   if (peer.far == nullptr) return transfer(to, from, shape, dtype, false, {});
-  Dense dense(shape, dtype);
-  if (dense.empty()) return;
+  const PackedView own = packed(to, shape, dtype);
+  if (own.bytes() == 0) return;
   const RemoteRegion region{from.data, shape, from.strides, dtype};
-  if (dense.is(to.strides)) {
-    peer.far->get(peer.rank, region, to.data);
-    return;
-  }
-  peer.far->get(peer.rank, region, dense.memory());
-  dense.give(to);
+  if (own.is_dense()) return peer.far->get(peer.rank, region, to.data);
+  std::vector<char> copy(own.bytes());
+  peer.far->get(peer.rank, region, copy.data());
+  own.write(copy.data());
 }
 
 void read_bytes(const WindowPart& part, const char* at, void* to, std::size_t bytes) {

@@ -1,4 +1,4 @@
-// runtime/sub_workers.hpp -- the threads that run host callbacks (`RunConfig.distributed.num_sub_workers`).
+// runtime/work_queue.hpp -- threads that run what they are given.
 #pragma once
 
 #include "runtime/thread_annotations.hpp"
@@ -6,18 +6,20 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
 namespace pl::detail {
 
-/// Runs what is enqueued, on as many threads as it was made with. The destructor finishes the queue.
-class SubWorkers {
+/// Runs what is enqueued, in order where it has one thread. The destructor finishes the queue; no work may own it.
+class WorkQueue {
  public:
-  explicit SubWorkers(int threads);
-  ~SubWorkers();
-  SubWorkers(const SubWorkers&) = delete;
-  SubWorkers& operator=(const SubWorkers&) = delete;
+  /// `name` is what debuggers and top show: 15 characters are kept. Empty: that of the program.
+  explicit WorkQueue(int threads, const std::string& name = {});
+  ~WorkQueue();
+  WorkQueue(const WorkQueue&) = delete;
+  WorkQueue& operator=(const WorkQueue&) = delete;
   void enqueue(std::function<void()> work);
 
  private:

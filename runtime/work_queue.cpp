@@ -1,14 +1,19 @@
-#include "runtime/sub_workers.hpp"
+#include "runtime/work_queue.hpp"
+
+#include <pthread.h>
 
 #include <utility>
 
 namespace pl::detail {
 
-SubWorkers::SubWorkers(int threads) {
-  for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { serve(); });
+WorkQueue::WorkQueue(int threads, const std::string& name) {
+  for (int i = 0; i < threads; ++i) {
+    threads_.emplace_back([this] { serve(); });
+    if (!name.empty()) pthread_setname_np(threads_.back().native_handle(), name.c_str());
+  }
 }
 
-SubWorkers::~SubWorkers() {
+WorkQueue::~WorkQueue() {
   {
     const Lock lock(mutex_);
     ending_ = true;
@@ -17,7 +22,7 @@ SubWorkers::~SubWorkers() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void SubWorkers::enqueue(std::function<void()> work) {
+void WorkQueue::enqueue(std::function<void()> work) {
   {
     const Lock lock(mutex_);
     queue_.push_back(std::move(work));
@@ -25,7 +30,7 @@ void SubWorkers::enqueue(std::function<void()> work) {
   wake_.notify_one();
 }
 
-void SubWorkers::serve() {
+void WorkQueue::serve() {
   for (;;) {
     std::function<void()> work;
     {
