@@ -159,8 +159,7 @@ void check_capture(const clang::LambdaCapture& capture, const clang::FieldDecl* 
     default:
       refuse(context, where, "the kernel captures '" + name + "' of type '" + spelling + "'",
              "kernels capture integers, floats, bools, enums and helpers, by value; of a struct capture the "
-             "members, as "
-             "[low = " +
+             "members, as [low = " +
                  name + ".low]");
   }
 }

@@ -170,7 +170,7 @@ std::string plan_text(const Options& options, const std::vector<std::int64_t>& g
     text +=
         std::to_string(unseen) +
         " kernel calls with windows are of code that is not captured: their collectives are not counted\n";
-  if (!plan.lines().empty() && ranks != std::vector{plan.number("ranks")})
+  if (!lines.empty() && ranks != std::vector{plan.number("ranks")})
     text += "other numbers of ranks: with the same bytes a rank\n";
   return text;
 }

@@ -11,10 +11,13 @@ namespace trilith::tool {
 namespace {
 
 __attribute__((format(printf, 1, 2))) std::string format(const char* pattern, ...) {
-  char text[512];
-  va_list arguments;
+  // Names of kernels may be long.
+  va_list arguments, again;
   va_start(arguments, pattern);
-  std::vsnprintf(text, sizeof text, pattern, arguments);
+  va_copy(again, arguments);
+  std::string text(static_cast<std::size_t>(std::vsnprintf(nullptr, 0, pattern, arguments)), '\0');
+  std::vsnprintf(text.data(), text.size() + 1, pattern, again);
+  va_end(again);
   va_end(arguments);
   return text;
 }
