@@ -205,7 +205,7 @@ struct Collective {
 template <bool rows, class Device>
 bench::Samples measure_collective(const Device& device, int count, std::size_t bytes, int turns) {
   const auto size = static_cast<std::int64_t>(bytes / sizeof(float));
-  auto host = pl::jit.host([&device, size, count](Rounds rounds) {
+  auto host = pl::jit.host([&](Rounds rounds) {
     const pld::Window buffer = pld::alloc_window_buffer<float>({size});
     const auto data = [&] {
       if constexpr (rows)
@@ -283,7 +283,7 @@ int main(int argc, char** argv) try {
       for (const auto& [name, bytes] : rows) {
         const auto& each =
             *std::find_if(collectives.begin(), collectives.end(),
-                          [&name = name](const Collective& c) { return name.starts_with(c.name + "."); });
+                          [&row = name](const Collective& c) { return row.starts_with(c.name + "."); });
         const bench::Samples samples = each.measure(count, bytes, (turns + 1) / 2);
         ours[name].seconds.insert(ours[name].seconds.end(), samples.seconds.begin(), samples.seconds.end());
       }

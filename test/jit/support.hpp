@@ -104,10 +104,9 @@ struct Ended {
   std::string output;
 };
 
-/// Runs the helper program (jit_helper.cpp) through the shell, so that `environment` may be given in front.
-inline Ended run_helper(const std::string& arguments, const std::string& environment = "") {
-  const std::string command = "env " + environment + " " TRILITH_JIT_HELPER " " + arguments + " 2>&1";
-  std::FILE* pipe = popen(command.c_str(), "r");
+/// Through the shell; both of its outputs.
+inline Ended run_command(const std::string& command) {
+  std::FILE* pipe = popen((command + " 2>&1").c_str(), "r");
   Ended ended;
   std::array<char, 4096> buffer;
   while (const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), pipe))
@@ -115,6 +114,11 @@ inline Ended run_helper(const std::string& arguments, const std::string& environ
   const int status = pclose(pipe);
   ended.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   return ended;
+}
+
+/// Runs the helper program (jit_helper.cpp), with `environment` in front.
+inline Ended run_helper(const std::string& arguments, const std::string& environment = "") {
+  return run_command("env " + environment + " " TRILITH_JIT_HELPER " " + arguments);
 }
 
 inline std::vector<std::string> files_with(const std::string& folder, const std::string& suffix) {

@@ -1,6 +1,7 @@
 // Collectives over MPI: the same bits as between threads.
 #include "mpi.hpp"
 
+#include "windows/collective_programs.hpp"
 #include "windows/through_window.hpp"
 
 using pld::Algorithm;
@@ -16,19 +17,7 @@ T uneven(int rank, std::int64_t i) {
 
 template <class T, class Collective>
 pl::Array<T> through(std::int64_t size, const Collective& collective) {
-  const int ranks = mpi::processes();
-  pl::Array<T> x({ranks, size}), y({ranks, size});
-  for (int r = 0; r < ranks; ++r)
-    for (std::int64_t i = 0; i < size; ++i) x(r, i) = uneven<T>(r, i);
-  auto host = pl::jit.host([&](windows::Rows<T> in, pl::Out<windows::Rows<T>> out) {
-    const pld::Window buffer = pld::alloc_window_buffer<T>({size});
-    auto w = pld::window<T>(buffer, {size});
-    for (auto r : pl::range(pld::world_size())) windows::fill_device<T>(in[r], w, pld::device = r);
-    collective(w, buffer);
-    for (auto r : pl::range(pld::world_size())) windows::read_device<T>(out[r], w, pld::device = r);
-  });
-  host(x, y, windows::config(ranks));
-  return y;
+  return windows::through_window(windows::elements<T>(mpi::processes(), size, uneven<T>), collective);
 }
 
 template <class Collective>
@@ -95,24 +84,5 @@ TEST_CASE("signal cells of the user's are zero again after each collective over 
 
 TEST_CASE("a hundred collectives over MPI on one window, in a compiled kernel, are each complete") {
   windows::natively = false;
-  auto rounds =
-      pl::jit.incore([](pl::Out<pl::Tensor<std::int64_t, 1>> y, pld::DistributedTensor<std::int64_t, 1> w) {
-        const int n = pld::nranks(w);
-        std::int64_t wrong = 0;
-        for (int round = 0; round < 100; ++round) {
-          w = pl::store(pl::full<std::int64_t>({1}, static_cast<std::int64_t>(pld::rank(w) + round)), {0}, w);
-          pld::allreduce(w);
-          const std::int64_t sum = pl::read(pl::load(w), {0});
-          if (sum != n * (n - 1) / 2 + n * round) wrong = wrong + 1;
-        }
-        y = pl::store(pl::full<std::int64_t>({1}, wrong), {0}, y);
-      });
-  auto device = pl::jit([&](auto y, auto w) { rounds(y, w); });
-  auto host = pl::jit.host([&](pl::Out<pl::Tensor<std::int64_t, windows::NR, 1>> y) {
-    auto w = pld::window<std::int64_t>(pld::alloc_window_buffer<std::int64_t>({1}), {1});
-    for (auto r : pl::range(pld::world_size())) device(y[r], w, pld::device = r);
-  });
-  pl::Array<std::int64_t> y({mpi::processes(), 1}, -1);
-  host(y, mpi::config());
-  for (const std::int64_t wrong : y) CHECK(wrong == 0);
+  for (const std::int64_t wrong : windows::incomplete_rounds<100>(mpi::config())) CHECK(wrong == 0);
 }

@@ -1,4 +1,5 @@
 // Operations of all ranks that share a window, called on the host and in kernels.
+#include "collective_programs.hpp"
 #include "through_window.hpp"
 
 #include <cmath>
@@ -84,28 +85,8 @@ TEST_CASE("an allgather, a reduce-scatter and an all-to-all move the rows that t
 
 TEST_CASE("a thousand collectives on one window, called in a kernel, are each complete") {
   BOTH_WAYS
-  auto rounds =
-      pl::jit.incore([](pl::Out<pl::Tensor<std::int64_t, 1>> y, pld::DistributedTensor<std::int64_t, 1> w) {
-        const int n = pld::nranks(w);
-        std::int64_t wrong = 0;
-        for (int round = 0; round < 1000; ++round) {
-          w = pl::store(pl::full<std::int64_t>({1}, static_cast<std::int64_t>(pld::rank(w) + round)), {0}, w);
-          pld::allreduce(w);
-          const std::int64_t sum = pl::read(pl::load(w), {0});
-          if (sum != n * (n - 1) / 2 + n * round) wrong = wrong + 1;
-        }
-        y = pl::store(pl::full<std::int64_t>({1}, wrong), {0}, y);
-      });
-  auto device = pl::jit([&](auto y, auto w) { rounds(y, w); });
-  auto host = pl::jit.host([&](pl::Out<pl::Tensor<std::int64_t, NR, 1>> y) {
-    auto w = pld::window<std::int64_t>(pld::alloc_window_buffer<std::int64_t>({1}), {1});
-    for (auto r : pl::range(pld::world_size())) device(y[r], w, pld::device = r);
-  });
-  for (const int ranks : {2, 3}) {
-    pl::Array<std::int64_t> y({ranks, 1}, -1);
-    host(y, config(ranks));
-    for (const std::int64_t wrong : y) CHECK(wrong == 0);
-  }
+  for (const int ranks : {2, 3})
+    for (const std::int64_t wrong : windows::incomplete_rounds<1000>(config(ranks))) CHECK(wrong == 0);
 }
 
 TEST_CASE("ranks that make different collective calls are told which") {

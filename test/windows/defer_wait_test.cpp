@@ -1,5 +1,5 @@
 // pld::defer_wait: a task that is done when a signal has come, while its kernel has long returned.
-#include "windows.hpp"
+#include "ring.hpp"
 
 using support::contains;
 using windows::config;
@@ -7,11 +7,10 @@ using windows::message_of;
 
 namespace {
 
-constexpr auto NR = pl::dynamic("NR");
-using Rows = pl::Tensor<float, NR, 5>;
-using Row = pl::Tensor<float, 5>;
-using Data = pld::DistributedTensor<float, 5>;
-using Cells = pld::DistributedTensor<std::int32_t, 4>;
+using ring::Cells;
+using ring::Data;
+using ring::Row;
+using ring::Rows;
 
 auto send = pl::jit.incore([](Row x, Data data, Cells signal) {
   const int next = (pld::rank(data) + 1) % pld::nranks(data);
@@ -27,11 +26,7 @@ auto ring_device = pl::jit([](auto x, auto y, auto data, auto signal) {
   send(x, data, signal);
   receive(data, y);
 });
-auto ring_host = pl::jit.host([](Rows x, pl::Out<Rows> y) {
-  auto data = pld::window<float>(pld::alloc_window_buffer<float>({5}), {5});
-  auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
-  for (auto r : pl::range(pld::world_size())) ring_device(x[r], y[r], data, signal, pld::device = r);
-});
+auto ring_host = ring::make_host(ring_device);
 
 auto expect = pl::jit.incore([](Cells signal, pl::Out<Row> y) {
   pld::defer_wait(signal, {.offsets = {3}, .expected = 2});
@@ -62,8 +57,7 @@ TEST_CASE("what depends on a task with a deferred wait begins when the signal ha
     for (int round = 0; round < 20; ++round) {
       std::fill(y.begin(), y.end(), -1.0f);
       program(x, y);
-      for (int r = 0; r < ranks; ++r)
-        for (int i = 0; i < 5; ++i) CHECK(y(r, i) == x((r + ranks - 1) % ranks, i));
+      ring::check_shifted(x, y, ranks);
     }
   }
 }
@@ -81,7 +75,7 @@ TEST_CASE("a deferred wait that no signal can satisfy is reported as a deadlock,
   BOTH_WAYS
   pl::Array<float> y({2, 5});
   const std::string message = message_of([&] { expecting_host(y, std::int32_t{1}, config(2)); });
-  CHECK(contains(message, "defer_wait_test.cpp:37"));
+  CHECK(contains(message, "defer_wait_test.cpp:32"));
   CHECK(contains(message, "pld::defer_wait"));
   CHECK(contains(message, "deadlock"));
 }

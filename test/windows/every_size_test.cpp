@@ -9,7 +9,6 @@
 
 using pld::Algorithm;
 using pld::ReduceOp;
-using windows::config;
 
 namespace {
 
@@ -44,29 +43,12 @@ std::array<float, period> golden(ReduceOp op, int ranks) {
   return result;
 }
 
-template <class T>
-pl::Array<T> elements(int ranks, std::int64_t size) {
-  pl::Array<T> x({ranks, size});
-  for (int r = 0; r < ranks; ++r)
-    for (std::int64_t i = 0; i < size; ++i) x(r, i) = static_cast<T>(element(r, i));
-  return x;
-}
-
 /// Of every rank's part after the collective, how many elements of [first(rank), last(rank)) are not the golden.
 template <class T, class Collective, class Range>
 std::int64_t wrong_after(const pl::Array<T>& x, ReduceOp op, const Collective& collective,
                          const Range& range) {
   const int ranks = static_cast<int>(x.dim(0));
-  const std::int64_t size = x.dim(1);
-  pl::Array<T> y({ranks, size});
-  auto host = pl::jit.host([&](windows::Rows<T> in, pl::Out<windows::Rows<T>> out) {
-    const pld::Window buffer = pld::alloc_window_buffer<T>({size});
-    auto w = pld::window<T>(buffer, {size});
-    for (auto r : pl::range(pld::world_size())) windows::fill_device<T>(in[r], w, pld::device = r);
-    collective(w, buffer);
-    for (auto r : pl::range(pld::world_size())) windows::read_device<T>(out[r], w, pld::device = r);
-  });
-  host(x, y, config(ranks));
+  const pl::Array<T> y = windows::through_window(x, collective);
   const auto expected = golden(op, ranks);
   std::int64_t wrong = 0;
   for (int r = 0; r < ranks; ++r) {
@@ -84,7 +66,7 @@ TEST_CASE_TEMPLATE("an allreduce of every operation, by mesh and ring, is right 
   windows::natively = false;
   for (const int ranks : rank_counts())
     for (const std::int64_t size : {1, 17, 257, 4097, 8193, 65537}) {
-      const auto x = elements<T>(ranks, size);
+      const auto x = windows::elements<T>(ranks, size, element);
       for (const auto op : {ReduceOp::Sum, ReduceOp::Max, ReduceOp::Min, ReduceOp::Prod})
         for (const auto algorithm : {Algorithm::Mesh, Algorithm::Ring}) {
           CAPTURE(ranks);
@@ -104,7 +86,7 @@ TEST_CASE_TEMPLATE("a reduce and a reduce-scatter of every operation are right f
   for (const int ranks : rank_counts())
     for (const std::int64_t row : {1, 17, 257, 4097}) {
       const std::int64_t size = ranks * row;
-      const auto x = elements<T>(ranks, size);
+      const auto x = windows::elements<T>(ranks, size, element);
       for (const auto op : {ReduceOp::Sum, ReduceOp::Max, ReduceOp::Min, ReduceOp::Prod}) {
         CAPTURE(ranks);
         CAPTURE(row);

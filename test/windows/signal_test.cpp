@@ -1,5 +1,5 @@
 // Windows, signals and one-sided memory between ranks.
-#include "windows.hpp"
+#include "ring.hpp"
 
 using support::contains;
 using windows::config;
@@ -7,11 +7,11 @@ using windows::message_of;
 
 namespace {
 
-constexpr auto NR = pl::dynamic("NR");
-using Rows = pl::Tensor<float, NR, 5>;
-using Row = pl::Tensor<float, 5>;
-using Data = pld::DistributedTensor<float, 5>;
-using Cells = pld::DistributedTensor<std::int32_t, 4>;
+using ring::Cells;
+using ring::Data;
+using ring::NR;
+using ring::Row;
+using ring::Rows;
 
 /// The data go to the right neighbour.
 auto ring_shift = pl::jit.incore([](Row x, pl::Out<Row> y, Data data, Cells signal) {
@@ -22,11 +22,7 @@ auto ring_shift = pl::jit.incore([](Row x, pl::Out<Row> y, Data data, Cells sign
   y = pl::store(pl::load(data), y);
 });
 auto ring_device = pl::jit([](auto x, auto y, auto data, auto signal) { ring_shift(x, y, data, signal); });
-auto ring_host = pl::jit.host([](Rows x, pl::Out<Rows> y) {
-  auto data = pld::window<float>(pld::alloc_window_buffer<float>({5}), {5});
-  auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
-  for (auto r : pl::range(pld::world_size())) ring_device(x[r], y[r], data, signal, pld::device = r);
-});
+auto ring_host = ring::make_host(ring_device);
 
 /// The same by put and get, twice, with one context for both.
 auto put_and_get = pl::jit.incore([](Row x, pl::Out<Row> y, Data data, Data back, Cells signal) {
@@ -58,8 +54,7 @@ TEST_CASE("data and signals go round a ring of any number of ranks") {
     const auto x = windows::numbers({ranks, 5});
     pl::Array<float> y({ranks, 5});
     ring_host(x, y, config(ranks));
-    for (int r = 0; r < ranks; ++r)
-      for (int i = 0; i < 5; ++i) CHECK(y(r, i) == x((r + ranks - 1) % ranks, i));
+    ring::check_shifted(x, y, ranks);
   }
 }
 

@@ -53,12 +53,20 @@ T reduced(pld::ReduceOp op, int ranks, std::int64_t i) {
   return result;
 }
 
-/// Every rank's numbers go into a window, `collective` is called on the host, the window comes back.
-template <class T, class Collective>
-pl::Array<T> through_window(int ranks, std::int64_t size, const Collective& collective) {
-  pl::Array<T> x({ranks, size}), y({ranks, size});
+/// value(rank, i) for each of the elements of each rank.
+template <class T, class Value>
+pl::Array<T> elements(int ranks, std::int64_t size, const Value& value) {
+  pl::Array<T> x({ranks, size});
   for (int r = 0; r < ranks; ++r)
-    for (std::int64_t i = 0; i < size; ++i) x(r, i) = value_at<T>(r, i);
+    for (std::int64_t i = 0; i < size; ++i) x(r, i) = static_cast<T>(value(r, i));
+  return x;
+}
+
+/// Every rank's row of x goes into a window, `collective` is called on the host, the window comes back.
+template <class T, class Collective>
+pl::Array<T> through_window(const pl::Array<T>& x, const Collective& collective) {
+  const std::int64_t ranks = x.dim(0), size = x.dim(1);
+  pl::Array<T> y({ranks, size});
   auto host = pl::jit.host([&](Rows<T> in, pl::Out<Rows<T>> out) {
     const pld::Window buffer = pld::alloc_window_buffer<T>({size});
     auto w = pld::window<T>(buffer, {size});
@@ -69,8 +77,12 @@ pl::Array<T> through_window(int ranks, std::int64_t size, const Collective& coll
       collective(w, buffer);
     for (auto r : pl::range(pld::world_size())) read_device<T>(out[r], w, pld::device = r);
   });
-  host(x, y, config(ranks));
+  host(x, y, config(static_cast<int>(ranks)));
   return y;
+}
+template <class T, class Collective>
+pl::Array<T> through_window(int ranks, std::int64_t size, const Collective& collective) {
+  return through_window(elements<T>(ranks, size, value_at<T>), collective);
 }
 
 /// As through_window, for a window of one row a rank.
