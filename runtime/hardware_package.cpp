@@ -168,8 +168,12 @@ class PackageMaker {
     const auto& kernel = package_.kernels[static_cast<std::size_t>(launch.kernel)].code;
     for (const ascendc::KernelArgument& wanted : kernel.arguments) {
       ascendc::LaunchArgument given;
-      if (wanted.kind == ascendc::KernelArgument::Workspace) continue;
-      if (wanted.kind == ascendc::KernelArgument::Tensor) {
+      using Kind = ascendc::KernelArgument::Kind;
+      if (wanted.kind == Kind::Workspace) continue;
+      if (wanted.kind == Kind::Stride) {
+        const RecordedView& view = tensors[static_cast<std::size_t>(wanted.index)]->view.front();
+        given.bits = static_cast<std::uint64_t>(view.strides[static_cast<std::size_t>(wanted.axis)]);
+      } else if (wanted.kind == Kind::Tensor) {
         const RecordedView& view = tensors[static_cast<std::size_t>(wanted.index)]->view.front();
         const Measured place = measure(view.view());
         const std::size_t buffer = buffer_of(dispatch.rank, place);

@@ -93,9 +93,9 @@ Package package_of(const Kernel& specialised, Emitted emitted) {
     scalars.push_back(specialised.variables[static_cast<std::size_t>(capture.variable)].type.dtype);
   for (const KernelArgument& argument : emitted.arguments) {
     const auto index = static_cast<std::size_t>(argument.index);
-    if (argument.kind == KernelArgument::Tensor)
+    if (argument.kind == KernelArgument::Kind::Tensor)
       launch.arguments.push_back({buffers[index], 0, DType::Int64, 0});
-    else if (argument.kind == KernelArgument::Scalar)
+    else if (argument.kind == KernelArgument::Kind::Scalar)
       launch.arguments.push_back({-1, 0, scalars[index], 0});
   }
   package.kernels.push_back({std::move(emitted), specialised.name, signature});

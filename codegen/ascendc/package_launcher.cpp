@@ -1,6 +1,9 @@
 // host/main.cpp and the tiling headers of a package.
 #include "codegen/ascendc/package_files.hpp"
 
+#include "codegen/half.hpp"
+
+#include <bit>
 #include <cstdio>
 
 namespace trilith::codegen::ascendc {
@@ -16,8 +19,13 @@ std::string hex(std::uint64_t bits) {
 std::string scalar_text(const LaunchArgument& argument) {
   switch (argument.dtype) {
     case DType::Float32: return "float_of_bits(" + hex(argument.bits) + ")";
+    // Passed as float, which holds each of them.
     case DType::Float16:
-    case DType::BFloat16: return "static_cast<std::uint16_t>(" + hex(argument.bits) + ")";
+      return "float_of_bits(" +
+             hex(std::bit_cast<std::uint32_t>(
+                 static_cast<float>(pl::half::from_bits(static_cast<std::uint16_t>(argument.bits))))) +
+             ")";
+    case DType::BFloat16: return "float_of_bits(" + hex((argument.bits & 0xffffU) << 16) + ")";
     case DType::Bool: return argument.bits != 0 ? "true" : "false";
     case DType::Int8:
       return "static_cast<std::int8_t>(" + std::to_string(static_cast<std::int8_t>(argument.bits)) + ")";
@@ -78,7 +86,7 @@ std::string rank_function(const Package& package, int rank, const std::vector<st
     std::size_t next = 0;
     for (const KernelArgument& argument : kernel.code.arguments) {
       plan += ",\n                  ";
-      if (argument.kind == KernelArgument::Workspace) {
+      if (argument.kind == KernelArgument::Kind::Workspace) {
         plan += "workspace.at(0)";
         continue;
       }
