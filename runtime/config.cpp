@@ -38,7 +38,8 @@ void require_default(const char* name, const T& value, const T& initial) {
 void validate_platform(const std::string& platform) {
   if (platform != "a2a3sim" && platform != "a2a3model" && platform != "a2a3")
     refuse("platform", text_of(platform),
-           "\"a2a3sim\" (simulated devices), \"a2a3model\" (simulated devices that run the emitted AscendC on a model of "
+           "\"a2a3sim\" (simulated devices), \"a2a3model\" (simulated devices that run the emitted AscendC "
+           "on a model of "
            "its interface) or \"a2a3\" (writes the package for the hardware)");
 }
 

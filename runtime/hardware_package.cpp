@@ -166,6 +166,7 @@ class PackageMaker {
     for (const trilith::codegen::Capture& capture : ir.captures)
       dtypes.push_back(ir.variables[static_cast<std::size_t>(capture.variable)].type.dtype);
     const auto& kernel = package_.kernels[static_cast<std::size_t>(launch.kernel)].code;
+    launch.blocks = kernel.spmd ? task.blocks : kernel.blocks;
     for (const ascendc::KernelArgument& wanted : kernel.arguments) {
       ascendc::LaunchArgument given;
       using Kind = ascendc::KernelArgument::Kind;

@@ -383,6 +383,7 @@ class KernelDispatch {
     RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
     if (context.constant_extents && specialisation != nullptr && state_.external == nullptr)
       task.code = code_of(call_plan(true), context, arguments, measured);
+    if (thread.options != nullptr) task.blocks = thread.options->blocks;
     const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i)
       task.arguments.emplace_back(parameters[i], arguments[i]);

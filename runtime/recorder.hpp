@@ -58,6 +58,7 @@ struct RecordedTask {
   std::vector<RecordedCollective> collectives;
   bool has_unseen_code = false;  ///< it has windows, and what it does to them is not known
   std::shared_ptr<const TaskCode> code = nullptr;
+  std::int64_t blocks = 1;  ///< of pl::spmd
 };
 
 /// One dispatch to a device.

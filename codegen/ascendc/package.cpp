@@ -50,7 +50,6 @@ Json json_of(const PackagedKernel& kernel, const std::string& file_name) {
           {"symbol", kernel.code.symbol},
           {"fnv1a64", hash_of(kernel.code.text)},
           {"cores", name_of(kernel.code.cores)},
-          {"blocks", kernel.code.blocks},
           {"workspace_bytes", kernel.code.workspace_bytes},
           {"memory", memory}};
 }
@@ -98,6 +97,7 @@ Package package_of(const Kernel& specialised, Emitted emitted) {
     else if (argument.kind == KernelArgument::Kind::Scalar)
       launch.arguments.push_back({-1, 0, scalars[index], 0});
   }
+  launch.blocks = emitted.blocks;
   package.kernels.push_back({std::move(emitted), specialised.name, signature});
   package.launches.push_back(std::move(launch));
   return package;
@@ -152,6 +152,7 @@ std::string manifest(const Package& package) {
     }
     launches.push_back({{"rank", launch.rank},
                         {"kernel", names[static_cast<std::size_t>(launch.kernel)]},
+                        {"blocks", launch.blocks},
                         {"at", launch.where},
                         {"arguments", arguments}});
   }

@@ -58,6 +58,7 @@ struct LaunchArgument {
 struct Launch {
   int rank = 0;
   int kernel = 0;
+  std::int64_t blocks = 1;
   std::vector<LaunchArgument> arguments;  ///< as Emitted::arguments without the workspace
   std::string where;                      ///< "program.cpp:31", the user's call
 };

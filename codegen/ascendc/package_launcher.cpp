@@ -81,8 +81,8 @@ std::string rank_function(const Package& package, int rank, const std::vector<st
     const PackagedKernel& kernel = package.kernels[static_cast<std::size_t>(launch.kernel)];
     const std::string& name = names[static_cast<std::size_t>(launch.kernel)];
     plan += "    // " + kernel.name + (launch.where.empty() ? "" : ", called at " + launch.where) + "\n";
-    plan += "    device.launch(device.kernel(root, \"" + name + "\", tiling::" + name +
-            "::symbol), tiling::" + name + "::blocks";
+    plan += "    device.launch(device.kernel(root, \"" + name + "\", tiling::" + name + "::symbol), " +
+            (kernel.code.spmd ? std::to_string(launch.blocks) : "tiling::" + name + "::blocks");
     std::size_t next = 0;
     for (const KernelArgument& argument : kernel.code.arguments) {
       plan += ",\n                  ";
