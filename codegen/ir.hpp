@@ -104,7 +104,7 @@ struct Attributes {
   Atomic atomic = Atomic::None;           ///< Store, RemoteStore, RemotePut
   NotifyOp notify = NotifyOp::AtomicAdd;  ///< Notify
   WaitCmp compare = WaitCmp::Ge;          ///< Wait
-  ReduceOp reduce = ReduceOp::Sum;        ///< Allreduce, ReduceScatter
+  ReduceOp reduce = ReduceOp::Sum;        ///< Allreduce, ReduceScatter, CommReduce
   Algorithm algorithm = Algorithm::Auto;  ///< Allreduce
   Fill fill = Fill::Zero;                 ///< Fillpad
   std::int32_t chunk = 0;                 ///< RemotePut, RemoteGet: elements at a time; 0: as many as fit

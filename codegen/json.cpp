@@ -3,6 +3,7 @@
 #include "codegen/json.hpp"
 
 #include "codegen/error.hpp"
+#include "codegen/remote.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -401,7 +402,10 @@ class Reader {
       });
     const int arity = operation(*op).arity;
     const bool has_valid_extents = *op == Op::Load && result.operands.size() == 4;
-    if (arity >= 0 && result.operands.size() != static_cast<std::size_t>(arity) && !has_valid_extents)
+    const bool has_signal =
+        is_collective(*op) && result.operands.size() == static_cast<std::size_t>(arity) + signal_operands;
+    if (arity >= 0 && result.operands.size() != static_cast<std::size_t>(arity) && !has_valid_extents &&
+        !has_signal)
       refuse(where, name + " takes " + std::to_string(arity) + " operands, not " +
                         std::to_string(result.operands.size()));
     object.finish();

@@ -246,7 +246,8 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
     "is >= operand 2, too; the kernel goes on")                                                             \
   X(Fence, "fence", Remote, 0, Any, Exact, "orders the remote writes of this task before and behind it")    \
   X(Barrier, "barrier", Remote, 3, Any, Exact,                                                              \
-    "until all ranks of window operand 0 are here; operands 1 and 2: the region, as of all collectives")    \
+    "until all ranks of window operand 0 are here; operands 1 and 2: the region, as of all collectives, "   \
+    "which may have the cells of their signal as last operands: window, offsets, shape")                    \
   X(Allreduce, "allreduce", Remote, 3, Numeric, Exact,                                                      \
     "every rank's region of window operand 0 = the reduction of all ranks' regions, in the order of ranks") \
   X(Broadcast, "broadcast", Remote, 4, Any, Exact,                                                          \
@@ -256,7 +257,18 @@ enum class Exactness : std::uint8_t { Exact, Ulp4, Sum };
   X(ReduceScatter, "reduce_scatter", Remote, 3, Numeric, Exact,                                             \
     "row r of rank r's region of window operand 0 = the reduction of all ranks' row r")                     \
   X(AllToAll, "all_to_all", Remote, 3, Any, Exact,                                                          \
-    "row i of rank r's region of window operand 0 = what was row r of rank i")
+    "row i of rank r's region of window operand 0 = what was row r of rank i")                              \
+  X(AllToAllV, "all_to_all_v", Remote, 6, Any, Exact,                                                       \
+    "all_to_all of the first items of each row, as many as the cells of window operand 3 [offsets operand " \
+    "4 : + shape operand 5] say, which are exchanged, too")                                                 \
+  X(CommReduce, "comm_reduce", Remote, 4, Numeric, Exact,                                                   \
+    "the region of window operand 0 of rank operand 3 = the reduction of all ranks' regions")               \
+  X(CommScatter, "comm_scatter", Remote, 4, Any, Exact,                                                     \
+    "row r of rank r's region of window operand 0 = row r of rank operand 3")                               \
+  X(CommGather, "comm_gather", Remote, 4, Any, Exact,                                                       \
+    "row r of the region of window operand 0 of rank operand 3 = row r of rank r")                          \
+  X(SendRecv, "send_recv", Remote, 5, Any, Exact,                                                           \
+    "the region of window operand 0 of rank operand 4 = that of rank operand 3")
 
 enum class Op : std::uint8_t {
 #define X(enumerator, name, group, arity, dtypes, exactness, formula) enumerator,

@@ -1,5 +1,7 @@
 #include "codegen/printer.hpp"
 
+#include "codegen/remote.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <charconv>
@@ -203,13 +205,23 @@ class Printer {
     return expr.attributes.atomic == Atomic::Add ? " += " : " = ";
   }
 
+  std::string cells(const Expr& expr, const CellOperands& roles) const {
+    const auto operand = [](int role) { return static_cast<std::size_t>(role); };
+    return part_of(expr, operand(roles.window), region(expr, operand(roles.offsets), operand(roles.shape)));
+  }
+
   std::string collective(const Expr& expr) const {
     std::string text = std::string(operation(expr.op).name) + " " + part_of(expr, 0, region(expr, 1, 2));
-    if (expr.op == Op::Broadcast) text += " from " + operand(expr, 3);
-    if (expr.op == Op::Allreduce || expr.op == Op::ReduceScatter)
+    const RemoteOperands roles = remote_operands(expr);
+    const bool to_root = expr.op == Op::CommReduce || expr.op == Op::CommGather;
+    if (roles.peer >= 0) text += (to_root ? " to " : " from ") + operand(expr, 3);
+    if (roles.to >= 0) text += " to " + operand(expr, 4);
+    if (is_reduction(expr.op))
       text += std::string(", ") + reduce_names[static_cast<int>(expr.attributes.reduce)];
     if (expr.attributes.algorithm != Algorithm::Auto)
       text += std::string(", ") + algorithm_names[static_cast<int>(expr.attributes.algorithm)];
+    if (roles.counts.given()) text += ", counts " + cells(expr, roles.counts);
+    if (roles.signal.given()) text += ", signal " + cells(expr, roles.signal);
     return text;
   }
 
@@ -258,7 +270,12 @@ class Printer {
       case Op::Broadcast:
       case Op::Allgather:
       case Op::ReduceScatter:
-      case Op::AllToAll: return collective(expr);
+      case Op::AllToAll:
+      case Op::AllToAllV:
+      case Op::CommReduce:
+      case Op::CommScatter:
+      case Op::CommGather:
+      case Op::SendRecv: return collective(expr);
       case Op::Full: return "full<" + dtype_text(expr.type) + ">(" + operands(expr) + ")";
       case Op::Cast:
         return "cast<" + dtype_text(expr.type) +

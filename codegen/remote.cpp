@@ -19,9 +19,7 @@ bool waits(const std::vector<Statement>& list) {
   });
 }
 
-}  // namespace
-
-RemoteOperands remote_operands(Op op) {
+RemoteOperands operands_of(Op op) {
   switch (op) {
     case Op::CommRank:
     case Op::CommSize: return {.window = 0};
@@ -34,7 +32,12 @@ RemoteOperands remote_operands(Op op) {
     case Op::Notify: return {.window = 0, .peer = 1, .offsets = 2, .value = 3};
     case Op::Wait:
     case Op::DeferWait: return {.window = 0, .offsets = 1, .value = 2};
-    case Op::Broadcast: return {.window = 0, .peer = 3, .offsets = 1, .shape = 2};
+    case Op::Broadcast:
+    case Op::CommReduce:
+    case Op::CommScatter:
+    case Op::CommGather: return {.window = 0, .peer = 3, .offsets = 1, .shape = 2};
+    case Op::SendRecv: return {.window = 0, .peer = 3, .offsets = 1, .shape = 2, .to = 4};
+    case Op::AllToAllV: return {.window = 0, .offsets = 1, .shape = 2, .counts = {3, 4, 5}};
     case Op::Barrier:
     case Op::Allreduce:
     case Op::Allgather:
@@ -42,6 +45,31 @@ RemoteOperands remote_operands(Op op) {
     case Op::AllToAll: return {.window = 0, .offsets = 1, .shape = 2};
     default: return {};
   }
+}
+
+}  // namespace
+
+RemoteOperands remote_operands(const Expr& call) {
+  RemoteOperands roles = operands_of(call.op);
+  const auto in_table = static_cast<std::size_t>(operation(call.op).arity);
+  if (is_collective(call.op) && call.operands.size() > in_table) {
+    const int first = static_cast<int>(in_table);
+    roles.signal = {first, first + 1, first + 2};
+  }
+  return roles;
+}
+
+std::string_view name_in_pld(Op op) {
+  if (op == Op::CommSize) return "nranks";
+  constexpr std::string_view prefix = "comm_";
+  const std::string_view name = operation(op).name;
+  return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+std::optional<Op> remote_from_name(std::string_view name) {
+  for (const Operation& row : operations())
+    if (row.group == Group::Remote && name_in_pld(row.op) == name) return row.op;
+  return std::nullopt;
 }
 
 bool uses_windows(const Kernel& kernel) {

@@ -8,7 +8,9 @@
 
 #include "codegen/ir.hpp"
 
-#include <string>
+#include <cstddef>
+#include <optional>
+#include <string_view>
 
 namespace trilith::codegen {
 
@@ -19,15 +21,37 @@ namespace trilith::codegen {
 [[nodiscard]] constexpr bool is_remote_value(Op op) { return op == Op::RemoteLoad || is_rank_scalar(op); }
 /// For a signal cell of this rank's own: at once, or when the task ends.
 [[nodiscard]] constexpr bool is_signal_wait(Op op) { return op == Op::Wait || op == Op::DeferWait; }
-/// Operations of all ranks of the window: operands window, offsets, shape; broadcast has the root behind them.
-[[nodiscard]] constexpr bool is_collective(Op op) { return op >= Op::Barrier && op <= Op::AllToAll; }
+/// Operations of all ranks of the window: operands window, offsets, shape, then what the collective has beside.
+[[nodiscard]] constexpr bool is_collective(Op op) { return op >= Op::Barrier && op <= Op::SendRecv; }
+/// Those whose first axis has a row for each rank.
+[[nodiscard]] constexpr bool has_rows(Op op) {
+  return op == Op::Allgather || op == Op::ReduceScatter || op == Op::AllToAll || op == Op::AllToAllV ||
+         op == Op::CommScatter || op == Op::CommGather;
+}
+/// Those that combine the ranks' elements.
+[[nodiscard]] constexpr bool is_reduction(Op op) {
+  return op == Op::Allreduce || op == Op::ReduceScatter || op == Op::CommReduce;
+}
+/// A collective may have this many operands behind those of the table: the cells of its signal.
+inline constexpr std::size_t signal_operands = 3;
 
+/// A window of int32 and its region, as operands of a collective.
+struct CellOperands {
+  int window = -1, offsets = -1, shape = -1;
+  [[nodiscard]] bool given() const { return window >= 0; }
+};
 /// Which operand of each is a window, a tensor of this rank, the peer, ...; -1: it has none. Of `other` (a tensor
 /// that a put reads or a get writes) and of the window there are lists of offsets.
 struct RemoteOperands {
   int tile = -1, window = -1, peer = -1, other = -1, offsets = -1, other_offsets = -1, shape = -1, value = -1;
+  int to = -1;  ///< the rank that receives, where `peer` sends
+  CellOperands counts = {}, signal = {};
 };
-[[nodiscard]] RemoteOperands remote_operands(Op op);
+[[nodiscard]] RemoteOperands remote_operands(const Expr& call);
+/// As it is written behind `pld::`: "notify", "reduce".
+[[nodiscard]] std::string_view name_in_pld(Op op);
+/// The operation that is written so, or nothing.
+[[nodiscard]] std::optional<Op> remote_from_name(std::string_view name);
 
 /// The kernel has a parameter that is a window.
 [[nodiscard]] bool uses_windows(const Kernel& kernel);

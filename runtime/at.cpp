@@ -8,9 +8,11 @@
 #include "runtime/context_state.hpp"
 #include "runtime/program.hpp"
 #include "runtime/task_graph.hpp"
+#include "runtime/windows/remote_call.hpp"
 
 #include <cstring>
 #include <deque>
+#include <optional>
 
 namespace pl::detail {
 namespace {
@@ -23,6 +25,7 @@ struct BodyParameters {
       ParameterInfo info;
       info.tensor = true;
       info.access = static_cast<Access>(parameter.access);
+      info.window = parameter.window;
       info.any_dtype = type.any_dtype;
       info.dtype = type.dtype;
       if (!type.any_shape) {
@@ -96,6 +99,7 @@ class AtKernel final : private BodyParameters, public KernelObject {
         view.data = read<void*>(place + capture.data);
         view.extents = reinterpret_cast<const std::int64_t*>(place + capture.extents);
         view.strides = reinterpret_cast<const std::int64_t*>(place + capture.strides);
+        if (capture.window >= 0) view.window = read<const WindowPart*>(place + capture.window);
         if (info.access != Access::In && view.read_only) throw_read_only(view, where);
         arguments.emplace_back();
         arguments.back().view = view;
@@ -131,10 +135,17 @@ void run_here(ThreadState& thread, const void* closure, void (*natively)(const v
     throw PlanError("a pl::Graph cannot record a pl::at where kernels run natively", location_of(where));
   thread.tasks->wait_all();
   current_context(thread).count_eager_call();
-  const ThreadStateScope scope;
-  thread.level = Level::Core;
-  thread.options = nullptr;
-  natively(closure);
+  // It may wait: a signal that nothing can send is found as in a task.
+  std::optional<ProgramRun::MayWait> may_wait;
+  if (thread.run != nullptr) may_wait.emplace(*thread.run, thread.rank);
+  DeferredWaits deferred;
+  {
+    const ThreadStateScope scope;
+    thread.level = Level::Core;
+    thread.options = nullptr;
+    natively(closure);
+  }
+  deferred.wait();
 }
 
 }  // namespace

@@ -131,7 +131,8 @@ class Walk {
     const RecordedView& view = arguments_[static_cast<std::size_t>(argument)].view.front();
     if (view.window == nullptr) return;
     RecordedCollective found;
-    found.operation = codegen::operation(operation.op).name;
+    found.operation = codegen::name_in_pld(operation.op);
+    found.signal = codegen::remote_operands(operation).signal.given();
     found.algorithm = operation.attributes.algorithm == codegen::Algorithm::Ring   ? "ring"
                       : operation.attributes.algorithm == codegen::Algorithm::Mesh ? "mesh"
                                                                                    : "auto";

@@ -6,6 +6,7 @@
 #include "pl/log.hpp"
 #include "runtime/windows/remote_call.hpp"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <exception>
@@ -119,7 +120,7 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
       return std::span(values, values == nullptr ? 0 : static_cast<std::size_t>(rank));
     };
     RemoteCall call(request->operation);
-    ViewRef window{}, other{};
+    ViewRef window{}, other{}, counts{}, signal{};
     if (request->window >= 0) {
       window = view_of(request->window);
       call.window = &window;
@@ -128,14 +129,29 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
       other = view_of(request->other);
       call.other = &other;
     }
-    call.mode = request->mode;
+    const auto cells = [&](const abi::Cells& given) {
+      return region_of(view_of(given.window), list(given.offsets, given.rank), list(given.shape, given.rank),
+                       call);
+    };
+    call.where = {request->file, request->line, request->column};
+    if (request->counts != nullptr) {
+      counts = cells(*request->counts);
+      call.other = &counts;
+    }
+    if (request->signal != nullptr) {
+      signal = cells(*request->signal);
+      call.signal = &signal;
+    }
+    // Outside of int it is out of range as well.
+    call.mode = request->operation == abi::remote_send_recv
+                    ? static_cast<std::int32_t>(std::clamp<std::int64_t>(request->to, -1, INT32_MAX))
+                    : request->mode;
     call.peer = request->peer;
     call.offsets = list(request->offsets, request->rank);
     call.other_offsets = list(request->other_offsets, request->other_rank);
     call.shape = list(request->shape, request->rank);
     call.data = request->data;
     call.value = request->value;
-    call.where = {request->file, request->line, request->column};
     perform(call);
     request->value = call.value;
     return 0;
@@ -219,7 +235,7 @@ void run_entry(abi::Entry entry, const abi::Args& args, std::span<const Recorded
   CallRecord record;
   record.views = views;
   const abi::Services services{abi::version, sizeof(abi::Services), &record, record_fault, give_scratch,
-                               print_tile,   reach_window};
+                               print_tile,   reach_window,          nullptr};
   std::int32_t code = 0;
   {
     const FloatingPointScope scope;

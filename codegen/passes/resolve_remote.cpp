@@ -13,7 +13,7 @@
 namespace trilith::codegen::passes {
 namespace {
 
-std::string name_of_operation(const Expr& e) { return std::string(operation(e.op).name); }
+std::string name_of_operation(const Expr& e) { return std::string(name_in_pld(e.op)); }
 
 std::vector<Expr> zeros(std::size_t count, const SourceLocation& location) {
   return std::vector<Expr>(count, int64_constant(0, location));
@@ -21,19 +21,32 @@ std::vector<Expr> zeros(std::size_t count, const SourceLocation& location) {
 
 }  // namespace
 
-Binding Resolver::window(const Expr& e, const RemoteOperands& roles) {
-  Binding window = view(e.operands[static_cast<std::size_t>(roles.window)]);
-  const std::string name = name_of_variable(window.tensor);
+/// An operand that is a window, or a view of one.
+Binding Resolver::window(const Expr& e, int operand) {
+  Binding window = view(e.operands[static_cast<std::size_t>(operand)]);
   for (const Parameter& parameter : captured_.parameters)
     if (parameter.variable == window.tensor && !parameter.window)
-      throw pl::UserError(
-          name_of_operation(e) + ": " + name + " is no window; declare it pld::DistributedTensor<...>",
-          at(e.location));
-  if ((e.op == Op::Notify || is_signal_wait(e.op)) && window.type.dtype != DType::Int32)
-    throw pl::DtypeError(name_of_operation(e) + ": the cells of " + name + " are " +
-                             std::string(name_of(window.type.dtype)) +
+      throw pl::UserError(name_of_operation(e) + ": " + name_of_variable(window.tensor) +
+                              " is no window; declare it pld::DistributedTensor<...>",
+                          at(e.location));
+  return window;
+}
+
+/// The same of int32.
+Binding Resolver::cells(const Expr& e, int operand) {
+  Binding window = this->window(e, operand);
+  if (window.type.dtype != DType::Int32)
+    throw pl::DtypeError(name_of_operation(e) + ": the cells of " + name_of_variable(window.tensor) +
+                             " are " + std::string(name_of(window.type.dtype)) +
                              " and must be int32; declare it pld::DistributedTensor<std::int32_t, ...>",
                          at(e.location));
+  return window;
+}
+
+/// What the operation works on.
+Binding Resolver::target(const Expr& e, const RemoteOperands& roles) {
+  Binding window =
+      e.op == Op::Notify || is_signal_wait(e.op) ? cells(e, roles.window) : this->window(e, roles.window);
   if (!accepts(operation(e.op).dtypes, window.type.dtype) ||
       (e.attributes.atomic == Atomic::Add && window.type.dtype == DType::Bool))
     throw pl::DtypeError(name_of_operation(e) + ": bools cannot be added; use a window of another dtype",
@@ -41,8 +54,9 @@ Binding Resolver::window(const Expr& e, const RemoteOperands& roles) {
   return window;
 }
 
-Expr Resolver::peer(const Expr& e, const RemoteOperands& roles) {
-  Expr peer = integer(e.operands[static_cast<std::size_t>(roles.peer)]);
+/// The number of a rank.
+Expr Resolver::peer(const Expr& e, int operand) {
+  Expr peer = integer(e.operands[static_cast<std::size_t>(operand)]);
   if (certain() && peer.is_constant() && peer.value.as_int64() < 0)
     throw pl::CommError(name_of_operation(e) + ": there is no rank " + std::to_string(peer.value.as_int64()) +
                             "; ranks count from 0 to pld::nranks(window) - 1",
@@ -77,9 +91,24 @@ void Resolver::check_other(const Expr& e, const Binding& window, const Binding& 
                           at(e.location));
 }
 
+/// Cells that a collective uses beside its data, as a region of their window.
+void Resolver::set_cells(const Expr& e, const CellOperands& roles, Expr& result) {
+  if (!roles.given()) return;
+  const Binding binding = cells(e, roles.window);
+  const auto set = [&](int role, Expr value) {
+    result.operands[static_cast<std::size_t>(role)] = std::move(value);
+  };
+  std::vector<Expr> lengths(binding.dropped, int64_constant(1, e.location));
+  for (const Dim& dim : binding.type.shape) lengths.push_back(extent_of(dim, e.location));
+  set(roles.window, use(binding.tensor, e.location));
+  set(roles.offsets,
+      list_expression(parameter_offsets(binding, zeros(binding.type.shape.size(), e.location)), e.location));
+  set(roles.shape, list_expression(std::move(lengths), e.location));
+}
+
 /// The operation with its operands resolved: offsets and shapes in the coordinates of the parameters.
 Expr Resolver::remote(const Expr& e, const std::string& name) {
-  const RemoteOperands roles = remote_operands(e.op);
+  const RemoteOperands roles = remote_operands(e);
   Expr result;
   result.op = e.op;
   result.attributes = e.attributes;
@@ -89,10 +118,13 @@ Expr Resolver::remote(const Expr& e, const std::string& name) {
   const auto given = [&](int number) -> const Expr& { return e.operands[static_cast<std::size_t>(number)]; };
   if (e.op == Op::Fence) return result;
   if (roles.tile >= 0) role(roles.tile) = evaluate_atom(given(roles.tile), name);
-  const Binding target = window(e, roles);
+  const Binding target = this->target(e, roles);
   const std::size_t rank = target.type.shape.size();
   role(roles.window) = use(target.tensor, e.location);
-  if (roles.peer >= 0) role(roles.peer) = peer(e, roles);
+  if (roles.peer >= 0) role(roles.peer) = peer(e, roles.peer);
+  if (roles.to >= 0) role(roles.to) = peer(e, roles.to);
+  set_cells(e, roles.counts, result);
+  set_cells(e, roles.signal, result);
   if (roles.value >= 0) role(roles.value) = signal_value(e, roles);
   if (is_rank_scalar(e.op)) {
     result.type = Type::scalar(DType::Int32);
@@ -146,7 +178,7 @@ Expr Resolver::remote(const Expr& e, const std::string& name) {
     if (is_collective(e.op)) result.attributes.axis = static_cast<std::int32_t>(target.dropped);
   }
   check_region(e, target, offsets, shape);
-  if ((e.op == Op::Allgather || e.op == Op::ReduceScatter || e.op == Op::AllToAll) && rank == 0)
+  if (has_rows(e.op) && rank == 0)
     throw pl::ShapeError(name_of_operation(e) + ": the window " + name_of_variable(target.tensor) +
                              " has no rows; it needs one for each rank",
                          at(e.location));

@@ -132,8 +132,11 @@ class Resolver {
   std::vector<Expr> parameter_offsets(const Binding& source, const std::vector<Expr>& offsets) const;
 
   // resolve_remote.cpp: windows.
-  Binding window(const Expr& expression, const RemoteOperands& roles);
-  Expr peer(const Expr& expression, const RemoteOperands& roles);
+  Binding window(const Expr& expression, int operand);
+  Binding cells(const Expr& expression, int operand);
+  Binding target(const Expr& expression, const RemoteOperands& roles);
+  Expr peer(const Expr& expression, int operand);
+  void set_cells(const Expr& expression, const CellOperands& roles, Expr& result);
   Expr signal_value(const Expr& expression, const RemoteOperands& roles);
   void check_other(const Expr& expression, const Binding& window, const Binding& other) const;
   Expr remote(const Expr& expression, const std::string& name);

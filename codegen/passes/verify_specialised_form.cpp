@@ -208,7 +208,7 @@ class SpecialisedForm {
   /// Both lists have the window's rank; those of the other tensor have that one's, and the same region.
   void check_remote(const Expr& e) {
     if (e.op == Op::Fence) return;
-    const RemoteOperands roles = remote_operands(e.op);
+    const RemoteOperands roles = remote_operands(e);
     const auto operand = [&](int role) -> const Expr& { return e.operands[static_cast<std::size_t>(role)]; };
     const Type& window = check_tensor(operand(roles.window));
     const std::string name = "'" + std::string(operation(e.op).name) + "'";
@@ -216,6 +216,15 @@ class SpecialisedForm {
     if (roles.offsets >= 0) check_list(operand(roles.offsets), window.shape.size());
     if (roles.shape >= 0) check_list(operand(roles.shape), window.shape.size());
     if (roles.peer >= 0) check_int64(operand(roles.peer));
+    if (roles.to >= 0) check_int64(operand(roles.to));
+    for (const CellOperands& cells : {roles.counts, roles.signal}) {
+      if (!cells.given()) continue;
+      const Type& type = check_tensor(operand(cells.window));
+      if (!is_window(operand(cells.window).variable) || type.dtype != DType::Int32)
+        fail(name + " with cells that are no window of int32");
+      check_list(operand(cells.offsets), type.shape.size());
+      check_list(operand(cells.shape), type.shape.size());
+    }
     if (roles.value >= 0) {
       check_int64(operand(roles.value));
       if (window.dtype != DType::Int32) fail(name + " of cells that are no int32");

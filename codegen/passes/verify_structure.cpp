@@ -73,7 +73,10 @@ class Structure {
     const Operation& row = operation(e.op);
     const std::string name = "'" + std::string(row.name) + "'";
     const bool has_valid_extents = e.op == Op::Load && !kernel_.specialised && e.operands.size() == 4;
-    if (row.arity >= 0 && e.operands.size() != static_cast<std::size_t>(row.arity) && !has_valid_extents)
+    const bool has_signal =
+        is_collective(e.op) && e.operands.size() == static_cast<std::size_t>(row.arity) + signal_operands;
+    if (row.arity >= 0 && e.operands.size() != static_cast<std::size_t>(row.arity) && !has_valid_extents &&
+        !has_signal)
       fail(name + " with " + std::to_string(e.operands.size()) + " operands, it takes " +
            std::to_string(row.arity));
     if (e.location.line != 0 && e.location.file >= kernel_.files.size()) fail("a place in an unknown file");
@@ -106,8 +109,9 @@ class Structure {
       default: break;
     }
     if (row.group == Group::Remote) {
-      const RemoteOperands roles = remote_operands(e.op);
-      for (const int list : {roles.offsets, roles.other_offsets, roles.shape})
+      const RemoteOperands roles = remote_operands(e);
+      for (const int list : {roles.offsets, roles.other_offsets, roles.shape, roles.counts.offsets,
+                             roles.counts.shape, roles.signal.offsets, roles.signal.shape})
         if (list >= 0) check_list(e.operands[static_cast<std::size_t>(list)]);
     }
     const SourceLocation here = at_;

@@ -28,6 +28,11 @@ std::string_view name_of(Op op) {
     case Op::Allgather: return "remote_allgather";
     case Op::ReduceScatter: return "remote_reduce_scatter";
     case Op::AllToAll: return "remote_all_to_all";
+    case Op::AllToAllV: return "remote_all_to_all_v";
+    case Op::CommReduce: return "remote_reduce";
+    case Op::CommScatter: return "remote_scatter";
+    case Op::CommGather: return "remote_gather";
+    case Op::SendRecv: return "remote_send_recv";
     default: break;
   }
   throw pl::InternalError("emitter: '" + std::string(operation(op).name) + "' is no operation on a window");
@@ -42,6 +47,7 @@ int mode_of(const Expr& call) {
     case Op::Wait: return static_cast<int>(attributes.compare);
     case Op::Allreduce:
     case Op::ReduceScatter:
+    case Op::CommReduce:
       return static_cast<int>(attributes.reduce) + 4 * static_cast<int>(attributes.algorithm);
     default: return 0;
   }
@@ -50,13 +56,14 @@ int mode_of(const Expr& call) {
 class RemoteCall {
  public:
   RemoteCall(Context& context, const Statement& statement)
-      : c_(context), statement_(statement), call_(statement.value), roles_(remote_operands(call_.op)) {}
+      : c_(context), statement_(statement), call_(statement.value), roles_(remote_operands(call_)) {}
 
   void emit() {
     request_ = c_.names.fresh("request");
     c_.out.open("{");
     const std::string offsets = list("offsets", roles_.offsets),
-                      other_offsets = list("other_offsets", roles_.other_offsets), shape = this->shape();
+                      other_offsets = list("other_offsets", roles_.other_offsets), shape = this->shape(),
+                      counts = cells("counts", roles_.counts), signal = cells("signal", roles_.signal);
     c_.out.open("pl::abi::Remote " + request_ + "{");
     field("operation", "pl::abi::" + std::string(name_of(call_.op)));
     field("window", tensor(roles_.window));
@@ -76,6 +83,9 @@ class RemoteCall {
     field("line", std::to_string(at.line));
     field("column", std::to_string(at.column));
     field("file", quoted(at.file < c_.kernel.files.size() ? c_.kernel.files[at.file] : ""));
+    if (roles_.to >= 0) field("to", c_.index(operand(roles_.to)));
+    if (!counts.empty()) field("counts", "&" + counts);
+    if (!signal.empty()) field("signal", "&" + signal);
     c_.out.close("};");
     c_.out.line("if (const std::int32_t code = services->remote(services->context, &" + request_ +
                 ")) return code;");
@@ -112,6 +122,17 @@ class RemoteCall {
     std::string items;
     for (const Expr& item : operand(role).operands) items += (items.empty() ? "" : ", ") + c_.index(item);
     return array(hint, items);
+  }
+
+  /// Declares the region of the cells and gives its name.
+  std::string cells(const std::string& hint, const CellOperands& roles) {
+    if (!roles.given()) return {};
+    const std::string offsets = list(hint + "_offsets", roles.offsets),
+                      shape = list(hint + "_shape", roles.shape);
+    std::string name = c_.names.fresh(hint);
+    c_.out.line("const pl::abi::Cells " + name + "{" + tensor(roles.window) + ", " + rank(roles.window) +
+                ", " + offsets + ", " + shape + "};");
+    return name;
   }
 
   /// The region's extents on the axes of the window: those of a tile with 1 on the axes that its view dropped.

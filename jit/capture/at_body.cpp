@@ -1,4 +1,4 @@
-// jit/capture/at_body.cpp -- the body of pl::at: the tensors, scalars and task ids it names are its arguments.
+// jit/capture/at_body.cpp -- the body of pl::at: the tensors, windows, scalars and task ids it names are its arguments.
 //
 // Tensors become parameters of the kernel, scalars captures at 8-byte slots that the runtime fills at each call.
 #include "jit/capture/at_body.hpp"
@@ -29,7 +29,7 @@ std::int32_t offset_of_field(const clang::CXXRecordDecl* record, llvm::StringRef
   for (const clang::FieldDecl* field : record->fields())
     if (field->getName() == name)
       return static_cast<std::int32_t>(base + static_cast<std::int64_t>(context.getFieldOffset(field) / 8));
-  refuse(context, record->getLocation(), "pl::Tensor has no member '" + name.str() + "'",
+  refuse(context, record->getLocation(), record->getNameAsString() + " has no member '" + name.str() + "'",
          "the capture tool and the headers are of different versions of Trilith");
 }
 
@@ -61,9 +61,9 @@ void Walker::bind_named_capture(const clang::LambdaCapture& capture, const clang
   entry.offset = static_cast<std::uint32_t>(context_.getFieldOffset(field) / 8);
   switch (meaning.kind) {
     case Kind::Tensor: {
-      if (meaning.window || meaning.tensor == nullptr)
-        refuse(where, "the body of pl::at names the window '" + name + "'",
-               "give the window to a pl::jit.incore kernel");
+      if (meaning.tensor == nullptr)
+        refuse(where, "the body of pl::at names '" + name + "', which stands for a window",
+               "name the window itself, and ask for its ranks in the body");
       entry.kind = NamedCapture::Kind::Tensor;
       const clang::CXXRecordDecl* record = type->getAsCXXRecordDecl();
       const std::int64_t base = offset_of_base(record, meaning.tensor, context_);
@@ -77,8 +77,9 @@ void Walker::bind_named_capture(const clang::LambdaCapture& capture, const clang
       entry.flags = at("read_only_");
       if (tensor.any_shape) entry.rank = at("rank_");
       if (tensor.any_dtype) entry.dtype = at("dtype_");
+      if (meaning.window) entry.window = offset_of_field(record, "part_", 0, context_);
       const codegen::VariableId id = add_variable(name, tensor, VariableKind::Parameter, where);
-      kernel_.parameters.push_back({id, meaning.access, false});
+      kernel_.parameters.push_back({id, meaning.access, false, meaning.window});
       bindings_[captured] = {variable(id, where), nullptr};
       break;
     }

@@ -37,6 +37,7 @@ struct NamedCapture {
   std::uint32_t size = 0;    ///< of a scalar
   // Bytes from the start of the tensor object; -1: known from its type.
   std::int32_t data = 0, extents = 0, strides = 0, flags = 0, rank = -1, dtype = -1;
+  std::int32_t window = -1;  ///< of a window
 };
 
 /// One kernel: one closure type, and for a generic lambda one instantiation of its call operator.

@@ -58,7 +58,7 @@ std::string named_captures(const std::string& name, const std::vector<NamedCaptu
     for (const std::int64_t number :
          {std::int64_t{capture.offset}, std::int64_t{capture.size}, std::int64_t{capture.data},
           std::int64_t{capture.extents}, std::int64_t{capture.strides}, std::int64_t{capture.flags},
-          std::int64_t{capture.rank}, std::int64_t{capture.dtype}})
+          std::int64_t{capture.rank}, std::int64_t{capture.dtype}, std::int64_t{capture.window}})
       text += ", " + std::to_string(number);
     text += "}, ";
   }

@@ -43,6 +43,16 @@ std::int64_t Walker::constant_option(const clang::Expr* options, llvm::StringRef
   return result.Val.getInt().getExtValue();
 }
 
+/// The cells that `.signal` names; null: it was left out.
+const clang::Expr* Walker::signal_cells(const clang::Expr* options) {
+  const clang::Expr* given = bare(option_member(options, "signal"));
+  const auto* list = llvm::dyn_cast<clang::InitListExpr>(given);
+  const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(given);
+  const bool empty =
+      (list != nullptr && list->getNumInits() == 0) || (made != nullptr && made->getNumArgs() == 0);
+  return empty ? nullptr : given;
+}
+
 namespace {
 
 /// One operand: how it is evaluated.
@@ -54,10 +64,8 @@ codegen::Expr Walker::remote_call(const clang::CallExpr* call, const clang::Func
   const clang::SourceLocation where = call->getExprLoc();
   const std::string name = function->getNameAsString();
   if (name == "get_comm_ctx") return expression(call->getArg(0));
-  const std::optional<Op> op = name == "rank"     ? Op::CommRank
-                               : name == "nranks" ? Op::CommSize
-                                                  : codegen::operation_from_name(name);
-  if (!op || !codegen::is_remote(*op))
+  const std::optional<Op> op = codegen::remote_from_name(name);
+  if (!op)
     refuse(
         call, "'pld::" + name + "' cannot stand in an in-core kernel",
         "windows are made and dispatched in a pl::jit.host orchestrator; a kernel asks pld::rank(window) and "
@@ -67,7 +75,7 @@ codegen::Expr Walker::remote_call(const clang::CallExpr* call, const clang::Func
   const bool behind = *op == Op::RemoteStore || *op == Op::RemoteGet;
   const clang::Expr* first = call->getNumArgs() > 0 ? call->getArg(0) : nullptr;
   const clang::Expr* window = behind ? call->getArg(1) : first;
-  const unsigned at = behind ? 2 : 1;
+  const unsigned at = behind || *op == Op::AllToAllV ? 2 : 1;
   const clang::Expr* options = call->getNumArgs() > at ? call->getArg(at) : nullptr;
 
   Type window_type;
@@ -127,9 +135,19 @@ codegen::Expr Walker::remote_call(const clang::CallExpr* call, const clang::Func
     case Op::Notify: parts = {window_part, scalar("peer"), list("offsets"), scalar("value")}; break;
     case Op::Wait:
     case Op::DeferWait: parts = {window_part, list("offsets"), scalar("expected")}; break;
-    case Op::Broadcast: parts = {window_part, empty, empty, scalar("root")}; break;
+    case Op::Broadcast:
+    case Op::CommReduce:
+    case Op::CommScatter:
+    case Op::CommGather: parts = {window_part, empty, empty, scalar("root")}; break;
+    case Op::SendRecv: parts = {window_part, empty, empty, scalar("from"), scalar("to")}; break;
+    case Op::AllToAllV:
+      parts = {window_part, empty, empty, [&] { return expression(call->getArg(1)); }, empty, empty};
+      break;
     default: parts = {window_part, empty, empty}; break;
   }
+  if (codegen::is_collective(*op))
+    if (const clang::Expr* cells = signal_cells(options))
+      parts.insert(parts.end(), {[=, this] { return expression(cells); }, empty, empty});
   Expr result = make(*op,
                      codegen::is_rank_scalar(*op) ? Type::scalar(DType::Int32)
                      : *op == Op::RemoteLoad      ? type_of(call->getType(), where)
@@ -150,7 +168,7 @@ codegen::Expr Walker::remote_call(const clang::CallExpr* call, const clang::Func
   }
   if (*op == Op::Notify) attributes.notify = static_cast<codegen::NotifyOp>(constant_option(options, "op"));
   if (*op == Op::Wait) attributes.compare = static_cast<codegen::WaitCmp>(constant_option(options, "cmp"));
-  if (*op == Op::Allreduce || *op == Op::ReduceScatter)
+  if (codegen::is_reduction(*op))
     attributes.reduce = static_cast<codegen::ReduceOp>(constant_option(options, "op"));
   if (*op == Op::Allreduce)
     attributes.algorithm = static_cast<codegen::Algorithm>(constant_option(options, "algorithm"));

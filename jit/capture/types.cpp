@@ -111,7 +111,7 @@ Meaning meaning_of(clang::QualType type, clang::ASTContext& context) {
     }
     return meaning;
   }
-  if (is_pl_class(record, "CommCtx") || is_pl_class(record, "AnyTensor")) {
+  if (is_pl_class(record, "CommCtx") || is_pl_class(record, "AnyTensor") || is_pl_class(record, "Signal")) {
     meaning.kind = Kind::Tensor;
     meaning.any_dtype = true;
     return meaning;

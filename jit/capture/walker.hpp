@@ -50,7 +50,7 @@ struct Meaning {
   bool specialised = false;  ///< pl::Const
   bool window = false;       ///< pld::DistributedTensor
   codegen::Access access = codegen::Access::In;
-  /// The pl::Tensor<...> itself; null: any view, under another class (pld::CommCtx, pld::AnyTensor).
+  /// The pl::Tensor<...> itself; null: any view, under another class (pld::CommCtx, AnyTensor, Signal).
   const clang::ClassTemplateSpecializationDecl* tensor = nullptr;
   const clang::CXXRecordDecl* closure = nullptr;  ///< Closure, Helper
 };
@@ -279,6 +279,7 @@ class Walker {
   // remote_calls.cpp
   Expr remote_call(const clang::CallExpr* call, const clang::FunctionDecl* function);
   [[nodiscard]] const clang::Expr* option_member(const clang::Expr* options, llvm::StringRef member);
+  const clang::Expr* signal_cells(const clang::Expr* options);
   [[nodiscard]] std::int64_t constant_option(const clang::Expr* options, llvm::StringRef member);
   [[nodiscard]] std::vector<Expr> evaluated(const std::vector<std::function<Expr()>>& parts,
                                             clang::SourceLocation where);

@@ -1,4 +1,4 @@
-// runtime/pl/abi.hpp -- kernel ABI v2: how Trilith calls compiled, cached and external kernels.
+// runtime/pl/abi.hpp -- kernel ABI v3: how Trilith calls compiled, cached and external kernels.
 //
 //   extern "C" std::int32_t k(const pl::abi::Args* args, const pl::abi::Services* services);
 //
@@ -11,7 +11,7 @@
 
 namespace pl::abi {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 /// A tensor argument. Extents and strides count elements, one per axis, outermost first.
 /// Zero and negative strides are allowed for inputs only.
@@ -63,21 +63,29 @@ enum RemoteOperation : std::int32_t {
   remote_notify,  ///< the peer's cell at `offsets` = value (mode 0), or += value (mode 1)
   remote_wait,    ///< until this rank's cell at `offsets` is == value (mode 0) or >= value (mode 1)
   remote_fence,   ///< orders what this rank wrote before; window -1
-  // Collectives of all ranks that share the window. `other`: a window of signal cells, or -1.
+  // Collectives of all ranks that share the window.
   remote_barrier,
   remote_allreduce,       ///< mode: reduce operation + 4 * algorithm
   remote_broadcast,       ///< peer: the root
   remote_allgather,       ///< row `rank` of the window goes to all
   remote_reduce_scatter,  ///< row `rank` = the sum over all ranks of their row of that number; mode as allreduce
   remote_all_to_all,      ///< row j of rank i and row i of rank j change places
-  // Native kernels and the host only.
-  remote_all_to_all_v,  ///< the same, of each row as many items as the cells `other` say
+  // Of kernels since emitter version 8.
+  remote_all_to_all_v,  ///< the same, of each row as many items as `counts` say
   remote_reduce,        ///< the part of `peer` = the reduction of all; mode as allreduce
   remote_scatter,       ///< row `rank` = that row of `peer`
   remote_gather,        ///< row `rank` goes to `peer`
-  remote_send_recv,     ///< the part of rank `mode` = that of `peer`
+  remote_send_recv,     ///< the part of rank `to` = that of `peer`
   // Every kernel, since emitter version 7.
   remote_defer_wait,  ///< the kernel's block is not done before this rank's cell at `offsets` is >= value
+};
+
+/// A region of a window of int32, one cell for each rank, that a collective uses beside its data.
+struct Cells {
+  std::int32_t window;  ///< number of the tensor argument
+  std::int32_t rank;    ///< axes of it, `offsets` and `shape`
+  const std::int64_t* offsets;
+  const std::int64_t* shape;
 };
 
 /// One such request, valid during the call. Offsets and shape count elements, one per axis of the window; the region
@@ -102,6 +110,10 @@ struct Remote {
   std::uint32_t line;
   std::uint32_t column;
   const char* file;
+  // Since version 3.
+  std::int64_t to;      ///< remote_send_recv: the rank that receives
+  const Cells* counts;  ///< remote_all_to_all_v: items for each rank, afterwards from each rank
+  const Cells* signal;  ///< collectives: the user's cells for their signals; null: Trilith's own
 };
 
 /// Host services. `size` grows with the version: a kernel never reads past what it was built for.
@@ -120,6 +132,8 @@ struct Services {
   /// Does what `request` says, waiting where it must. 0, or a code that the kernel returns right after. Since
   /// version 2.
   std::int32_t (*remote)(void* context, Remote* request);
+  /// The CPU model of the AscendC interface, for code emitted for platform a2a3model; null elsewhere. Since version 3.
+  const void* model;
 };
 
 using Entry = std::int32_t (*)(const Args* args, const Services* services);

@@ -5,7 +5,7 @@
 //   });
 //
 // The build captures the lambda as it captures `pl::jit.incore`. What it names is its arguments, as they are at
-// the call: tensors (an Out or InOut may be written, a plain Tensor is read), scalars and other numbers, and
+// the call: tensors (an Out or InOut may be written, a plain Tensor is read), windows, scalars and other numbers, and
 // task ids, which it waits for. It changes no variable around it and captures no `this`. In a `pl::jit` body
 // only: LevelError elsewhere. Where lambdas run natively it runs at once, when all earlier tasks are done.
 #pragma once

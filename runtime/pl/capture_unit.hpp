@@ -21,6 +21,7 @@ struct NamedCapture {
   std::uint32_t offset, size;
   // Bytes from the start of the tensor object; -1: known from its type.
   std::int32_t data, extents, strides, flags, rank, dtype;
+  std::int32_t window;  ///< whose part of which window; -1: it is none
 };
 
 /// One captured kernel: one closure type, and for a generic lambda one instantiation of its call operator.

@@ -20,7 +20,7 @@ enum class ReduceOp : std::uint8_t { Sum, Max, Min, Prod };
 enum class Algorithm : std::uint8_t { Auto, Mesh, Ring };
 
 /// Cells of a window of int32 that the same ranks share, one for each: `.signal = cells`. All zero before and after a
-/// collective, and used for nothing else in between; left out, Trilith has its own. Compiled kernels always use those.
+/// collective, and used for nothing else in between; left out, Trilith has its own.
 class Signal {
  public:
   Signal() = default;
@@ -138,8 +138,6 @@ void all_to_all(const DistributedTensor<T, Dims...>& window, const CollectiveOpt
                 std::source_location where = std::source_location::current()) {
   pl::detail::with_signal(window.view(), pl::abi::remote_all_to_all, options, where);
 }
-
-// In native kernels and on the host; not yet in compiled kernels, which refuse them when they are captured.
 
 /// The root's part becomes the reduction of all parts; the others stay as they are.
 template <class T, auto... Dims>

@@ -71,6 +71,20 @@ TEST_CASE("captured: collectives of windows and of parts of them") {
                               "  allgather w", "  reduce_scatter w, min", "  all_to_all w"});
 }
 
+TEST_CASE("captured: collectives with a root, between two ranks and with counts") {
+  check_lines("rooted", {"  comm_reduce w to cast<int64>(r), prod", "  comm_reduce w to 0, sum",
+                         "  comm_scatter w from 1", "  comm_gather w[0] to cast<int64>(r)",
+                         "  send_recv w from cast<int64>(r) to 0", "  all_to_all_v w, counts counts",
+                         "  all_to_all_v w, counts counts, signal cells[1]"});
+}
+
+TEST_CASE("captured: the cells that a signal is given") {
+  check_lines("given", {"  barrier w, signal s", "  allreduce w, sum, mesh, signal t[cast<int64>(r)]",
+                        "  broadcast w from cast<int64>(r), signal t.slice[1, 0 : 1, 4]",
+                        "  send_recv w from 0 to cast<int64>(r), signal s", "  comm_gather w to 0",
+                        "  comm_gather w to 2, signal s"});
+}
+
 TEST_CASE("captured: windows and who shares them go through helpers") {
   const std::string text = body("helpers");
   CAPTURE(text);

@@ -151,7 +151,7 @@ struct Host {
   std::vector<Guarded> scratch;
   std::string printed;
   pl::abi::Services services{
-      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote};
+      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr};
 
   Host() = default;
   Host(const Host&) = delete;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -198,6 +199,71 @@ TEST_CASE("remote: put and get name both tensors, each with offsets of its own r
   CHECK(get.shape == List{2});
   CHECK(own.request.other == 2);
   CHECK(own.other_offsets == List{3});
+}
+
+TEST_CASE("remote: collectives carry their ranks, counts and the cells of their signal") {
+  KernelBuilder k("rooted");
+  const Expr w = k.window("w", DType::Float32, shape({2, 4}));
+  const Expr c = k.window("c", DType::Int32, shape({3, 4}));
+  const Expr v = k.scalar("v", DType::Int64);
+  const Expr none = list({});
+  Attributes minimum;
+  minimum.reduce = ReduceOp::Min;
+  k.remote(Op::CommReduce, {w, none, none, v}, minimum);
+  k.remote(Op::CommScatter, {w, none, none, number(1), index(c, v), none, none});
+  k.remote(Op::CommGather, {w, none, none, v});
+  k.remote(Op::SendRecv, {w, none, none, number(1), v});
+  k.remote(Op::AllToAllV,
+           {w, none, none, index(c, number(2)), none, none, slice(c, {0, 1}, {1, 3}), none, none});
+  const Call call(k.take(), {TensorSpec{{2, 4}, DType::Float32}, TensorSpec{{3, 4}, DType::Int32},
+                             Value::scalar(std::int64_t{0})});
+  Ranks ranks;
+  struct Region {
+    int window;
+    List offsets, shape;
+    bool operator==(const Region&) const = default;
+  };
+  std::vector<std::optional<Region>> counts, signals;
+  ranks.answer = [&](pl::abi::Remote& request) {
+    const auto copy = [](const pl::abi::Cells* cells) -> std::optional<Region> {
+      if (cells == nullptr) return std::nullopt;
+      return Region{cells->window,
+                    {cells->offsets, cells->offsets + cells->rank},
+                    {cells->shape, cells->shape + cells->rank}};
+    };
+    counts.push_back(copy(request.counts));
+    signals.push_back(copy(request.signal));
+    return 0;
+  };
+  std::vector<float> window(8);
+  std::vector<std::int32_t> memory(12);
+  CHECK(call.run(ranks, {window.data(), memory.data()}, {1}) == 0);
+  using namespace pl::abi;
+  const struct {
+    RemoteOperation operation;
+    int mode;
+    std::int64_t peer, to;
+  } expected[] = {{remote_reduce, 2, 1, 0},
+                  {remote_scatter, 0, 1, 0},
+                  {remote_gather, 0, 1, 0},
+                  {remote_send_recv, 0, 1, 1},
+                  {remote_all_to_all_v, 0, 0, 0}};
+  REQUIRE(ranks.asked.size() == std::size(expected));
+  for (std::size_t i = 0; i < std::size(expected); ++i) {
+    CAPTURE(i);
+    const Remote& asked = ranks.asked[i].request;
+    CHECK(asked.operation == expected[i].operation);
+    CHECK(asked.mode == expected[i].mode);
+    CHECK(asked.peer == expected[i].peer);
+    CHECK(asked.to == expected[i].to);
+    CHECK(asked.window == 0);
+    CHECK(ranks.asked[i].shape == List{2, 4});
+    CHECK((counts[i] == std::nullopt) == (i != 4));
+  }
+  const std::optional<Region> none_given;
+  CHECK(counts[4] == Region{1, {2, 0}, {1, 4}});
+  CHECK(signals == std::vector<std::optional<Region>>{none_given, Region{1, {1, 0}, {1, 4}}, none_given,
+                                                      none_given, Region{1, {0, 1}, {1, 3}}});
 }
 
 TEST_CASE("remote: signals, fences and collectives carry value, mode and region") {

@@ -26,7 +26,7 @@ struct Host {
   std::string fault;
   std::vector<std::unique_ptr<void, Free>> scratch;
   pl::abi::Services services{
-      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote};
+      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr};
   Host() = default;
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;

@@ -2,6 +2,7 @@
 #include "mpi.hpp"
 
 #include "windows/collective_programs.hpp"
+#include "windows/compiled_collectives.hpp"
 #include "windows/through_window.hpp"
 
 using pld::Algorithm;
@@ -85,4 +86,23 @@ TEST_CASE("signal cells of the user's are zero again after each collective over 
 TEST_CASE("a hundred collectives over MPI on one window, in a compiled kernel, are each complete") {
   windows::natively = false;
   for (const std::int64_t wrong : windows::incomplete_rounds<100>(mpi::config())) CHECK(wrong == 0);
+}
+
+TEST_CASE("collectives over MPI in compiled kernels have the bits of those between threads") {
+  windows::natively = false;
+  const int n = mpi::processes(), last = n - 1;
+  const auto x = windows::elements<float>(n, 1000, uneven<float>);
+  for (int op = 0; op < 4; ++op)
+    for (int which = 0; which < 2; ++which) {
+      CAPTURE(op);
+      CAPTURE(which);
+      CHECK(mpi::same_bits(
+          [&] { return windows::reduce_with(windows::config(n), x, {which, op, last, 0, op % 2 == 0}); }));
+    }
+  for (int which = 0; which < 8; ++which) {
+    CAPTURE(which);
+    CHECK(mpi::same_bits([&] {
+      return windows::move_with<float>(windows::config(n), n, {which, 0, last, 0, which % 2 == 0});
+    }));
+  }
 }

@@ -107,6 +107,53 @@ broadcast w[0, 0 : 4, 8] from 2
 )");
 }
 
+TEST_CASE("remote: collectives with a root, two ranks, counts and cells for their signal") {
+  const auto program = [](Kit& t) {
+    Attributes product;
+    product.reduce = ReduceOp::Prod;
+    t.k.remote(Op::CommReduce, {t.w, t.none, t.none, t.n}, product);
+    t.k.remote(Op::CommScatter, {t.w, t.none, t.none, number(1)});
+    t.k.remote(Op::CommGather, {index(t.w, number(2)), t.none, t.none, t.n});
+    t.k.remote(Op::SendRecv, {t.w, t.none, t.none, number(0), t.n});
+    t.k.remote(Op::AllToAllV, {t.w, t.none, t.none, t.s, t.none, t.none});
+    t.k.remote(Op::Barrier, {t.w, t.none, t.none, slice(t.s, {1}, {2}), t.none, t.none});
+    t.k.remote(Op::AllToAllV, {t.w, t.none, t.none, slice(t.s, {0}, {2}), t.none, t.none,
+                               slice(t.s, {2}, {2}), t.none, t.none});
+  };
+  CHECK(text(program) == R"(comm_reduce w[0, 0 : 4, 8] to n, prod
+comm_scatter w[0, 0 : 4, 8] from 1
+comm_gather w[2, 0 : 1, 8] to n
+send_recv w[0, 0 : 4, 8] from 0 to n
+all_to_all_v w[0, 0 : 4, 8], counts s[0 : 4]
+barrier w[0, 0 : 4, 8], signal s[1 : 2]
+all_to_all_v w[0, 0 : 4, 8], counts s[0 : 2], signal s[2 : 2]
+)");
+  const Kernel kernel = made(program);
+  for (const Kernel& one : {kernel, specialise(kernel, all())}) CHECK(kernel_from_json(to_json(one)) == one);
+}
+
+TEST_CASE("remote: cells of a collective that are none, and rows that are missing") {
+  const auto barrier = [](const Expr Kit::* cells) {
+    return [=](Kit& t) { t.k.remote(Op::Barrier, {t.w, t.none, t.none, t.*cells, t.none, t.none}); };
+  };
+  CHECK(refused<pl::UserError>(barrier(&Kit::y)) ==
+        "kernel.cpp:2:3: barrier: y is no window; declare it pld::DistributedTensor<...>");
+  CHECK(refused<pl::DtypeError>(barrier(&Kit::w)) ==
+        "kernel.cpp:2:3: barrier: the cells of w are float and must be int32; declare it "
+        "pld::DistributedTensor<std::int32_t, ...>");
+  CHECK(refused<pl::DtypeError>([](Kit& t) {
+          t.k.remote(Op::AllToAllV, {t.w, t.none, t.none, t.w, t.none, t.none});
+        }).find("all_to_all_v: the cells of w are float") != std::string::npos);
+  CHECK(refused<pl::DtypeError>([](Kit& t) { t.k.remote(Op::CommReduce, {t.b, t.none, t.none, t.n}); }) ==
+        "kernel.cpp:2:3: reduce: bools cannot be added; use a window of another dtype");
+  CHECK(refused<pl::ShapeError>([](Kit& t) {
+          t.k.remote(Op::CommScatter, {index(t.s, number(0)), t.none, t.none, t.n});
+        }) == "kernel.cpp:2:3: scatter: the window s has no rows; it needs one for each rank");
+  CHECK(refused<pl::CommError>(
+            [](Kit& t) { t.k.remote(Op::SendRecv, {t.w, t.none, t.none, t.n, number(-1)}); }) ==
+        "kernel.cpp:2:3: send_recv: there is no rank -1; ranks count from 0 to pld::nranks(window) - 1");
+}
+
 TEST_CASE("remote: text of both stages survives JSON, with every attribute and the window's mark") {
   const Kernel kernel = made([](Kit& t) {
     Attributes all;
@@ -168,7 +215,9 @@ TEST_CASE("remote: which kernels use windows and which may wait") {
       [](Kit& t) { t.k.if_(t.n > number(0), [&] { t.k.remote(Op::Wait, {t.s, t.none, number(1)}); }); })));
   for (const Op op : {Op::Barrier, Op::Allreduce, Op::Allgather, Op::ReduceScatter, Op::AllToAll})
     CHECK(may_wait(plain([&](Kit& t) { t.k.remote(op, {t.w, t.none, t.none}); })));
-  CHECK(may_wait(plain([](Kit& t) { t.k.remote(Op::Broadcast, {t.w, t.none, t.none, t.n}); })));
+  for (const Op op : {Op::Broadcast, Op::CommReduce, Op::CommScatter, Op::CommGather})
+    CHECK(may_wait(plain([&](Kit& t) { t.k.remote(op, {t.w, t.none, t.none, t.n}); })));
+  CHECK(may_wait(plain([](Kit& t) { t.k.remote(Op::SendRecv, {t.w, t.none, t.none, t.n, t.n}); })));
   KernelBuilder k("none");
   static_cast<void>(k.tensor("x", Access::InOut, DType::Float32));
   CHECK_FALSE(uses_windows(k.take()));

@@ -168,6 +168,7 @@ TEST_CASE("an all_to_all_v exchanges as many items as the counts say, and the co
 }
 
 TEST_CASE("given signal cells are zero again after each of a thousand collectives") {
+  BOTH_WAYS
   using Count = pl::Tensor<std::int64_t, 1>;
   using Cells = pld::DistributedTensor<std::int32_t, windows::N>;
   auto rounds = pl::jit.incore([](pl::Out<Count> y, pld::DistributedTensor<std::int64_t, 1> w, Cells cells) {
@@ -199,7 +200,7 @@ TEST_CASE("given signal cells are zero again after each of a thousand collective
   });
   for (const int ranks : {1, 2, 3, 4}) {
     pl::Array<std::int64_t> y({ranks, 1}, -1);
-    host(y, native(ranks));
+    host(y, windows::config(ranks));
     for (const std::int64_t wrong : y) CHECK(wrong == 0);
   }
 }
@@ -237,6 +238,7 @@ TEST_CASE("every collective gives the same bits with signal cells of the user's"
 }
 
 TEST_CASE("signal cells that do not do are refused") {
+  BOTH_WAYS
   const auto refusal = [](const auto& cells_of) {
     return message_of([&] {
       (void)through_window<float>(3, 4, [&](auto& w) { pld::allreduce(w, {.signal = cells_of()}); });
@@ -258,7 +260,7 @@ TEST_CASE("signal cells that do not do are refused") {
     for (auto r : pl::range(pld::world_size())) device(w, cells, pld::device = r);
   });
   pl::Array<float> y({2, 1});
-  CHECK(contains(message_of([&] { host(y, native(2)); }), " of .signal is "));
+  CHECK(contains(message_of([&] { host(y, windows::config(2)); }), " of .signal is "));
 }
 
 TEST_CASE("two groups of ranks use collectives at once") {

@@ -41,6 +41,28 @@ auto collectives = pl::jit.incore([](pld::DistributedTensor<float, 4, 8> w, pl::
   pld::all_to_all(w);
 });
 
+auto rooted = pl::jit.incore([](pld::DistributedTensor<float, 4, 2, 4> w, pld::DistributedTensor<std::int32_t, 4> counts,
+                                pld::DistributedTensor<std::int32_t, 2, 4> cells, pl::Scalar<int> r) {
+  pld::reduce(w, {.root = r, .op = pld::ReduceOp::Prod});
+  pld::reduce(w);
+  pld::scatter(w, {.root = 1});
+  pld::gather(w[0], {.root = r});
+  pld::send_recv(w, {.from = r, .to = 0});
+  pld::all_to_all_v(w, counts);
+  pld::all_to_all_v(w, counts, {.signal = cells[1]});
+});
+
+auto given = pl::jit.incore([](pld::DistributedTensor<float, 4, 8> w, pld::DistributedTensor<std::int32_t, 4> s,
+                               pld::DistributedTensor<std::int32_t, 2, 4> t, pl::Scalar<int> r) {
+  pld::barrier(w, {.signal = s});
+  pld::allreduce(w, {.algorithm = pld::Algorithm::Mesh, .signal = t[r]});
+  pld::broadcast(w, {.root = r, .signal = t.slice({1, 0}, {1, 4})});
+  pld::send_recv(w, {.from = 0, .to = r, .signal = s});
+  pld::gather(w, {.signal = {}});
+  const pld::Signal same = s;
+  pld::gather(w, {.root = 2, .signal = same});
+});
+
 int next_of(pld::CommCtx ctx, int by) { return (pld::rank(ctx) + by) % pld::nranks(ctx); }
 auto shift = pl::jit.inline_([](auto window, const pl::Tile<float>& tile, int by) {
   pld::remote_store(tile, window, {.peer = next_of(pld::get_comm_ctx(window), by)});
