@@ -102,10 +102,10 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
   std::int64_t first = 0, last = 0;
   for (int axis = 0; axis < rank; ++axis) {
     const std::int64_t reach = (tensor.extents[axis] - 1) * tensor.strides[axis];
-    if (tensor.extents[axis] == 0) return {tensor.data, 0, writable, window, name};
+    if (tensor.extents[axis] == 0) return {tensor.data, 0, writable, window, false, name};
     (reach < 0 ? first : last) += reach;
   }
-  return {static_cast<char*>(tensor.data) + first * size, (last - first + 1) * size, writable, window, name};
+  return {static_cast<char*>(tensor.data) + first * size, (last - first + 1) * size, writable, window, false, name};
 }
 
 )";
@@ -127,7 +127,7 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
   const int all = region_count + (has_workspace ? 1 : 0);
   text += "  AscendC::model::Region regions[" + std::to_string(all == 0 ? 1 : all) + "];\n" + regions;
   if (has_workspace)
-    text += "  regions[" + std::to_string(region_count) + "] = {workspace, " + bytes + ", true, false, \"workspace\"};\n";
+    text += "  regions[" + std::to_string(region_count) + "] = {workspace, " + bytes + ", true, false, false, \"workspace\"};\n";
   text += "  const AscendC::model::Launch request{" + quoted(kernel.name) +
           ",\n    [](void* arguments) {\n      const Arguments& given = *static_cast<const Arguments*>(arguments);\n" +
           (passed.empty() ? "      (void)given;\n" : "") + "      " + emitted.symbol + "(" + passed +
@@ -135,8 +135,11 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
           (emitted.cores == CoreType::Vector ? "Vector" : emitted.cores == CoreType::Cube ? "Cube" : "Mixed") + ", " +
           blocks + ", regions, " + std::to_string(all) + ", source_lines, " + std::to_string(emitted.lines.size()) +
           "};\n";
-  text += "  const std::int32_t failed = AscendC::model::launch(static_cast<const AscendC::model::Table*>(services->model), "
-          "request);\n  if (failed != 0) return failed;\n";
+  // One table serves all calls: what it reports to is the call's.
+  text += "  AscendC::model::Table table = *static_cast<const AscendC::model::Table*>(services->model);\n"
+          "  if (table.context == nullptr) table.context = services->context;\n"
+          "  const std::int32_t failed = AscendC::model::launch(&table, request);\n"
+          "  if (failed != 0) return failed;\n";
   if (!emitted.checks.empty())
     text += R"(  // The first block whose check failed is told.
   for (std::int64_t block = 0; block < blocks; ++block) {
