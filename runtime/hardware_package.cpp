@@ -163,7 +163,7 @@ class PackageMaker {
     }
     const trilith::codegen::Kernel& ir = task.code->kernel->ir;
     scalars.insert(scalars.end(), task.code->captures.begin(), task.code->captures.end());
-    for (const trilith::codegen::Capture& capture : ir.captures)
+    for (const auto& capture : ir.captures)
       dtypes.push_back(ir.variables[static_cast<std::size_t>(capture.variable)].type.dtype);
     const auto& kernel = package_.kernels[static_cast<std::size_t>(launch.kernel)].code;
     launch.blocks = kernel.spmd ? task.blocks : kernel.blocks;

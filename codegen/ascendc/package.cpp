@@ -88,7 +88,7 @@ Package package_of(const Kernel& specialised, Emitted emitted) {
     if (tensor.written) package.written.push_back({number, 0, tensor.bytes});
     package.tensors.push_back(std::move(tensor));
   }
-  for (const Capture& capture : specialised.captures)
+  for (const auto& capture : specialised.captures)
     scalars.push_back(specialised.variables[static_cast<std::size_t>(capture.variable)].type.dtype);
   for (const KernelArgument& argument : emitted.arguments) {
     const auto index = static_cast<std::size_t>(argument.index);
