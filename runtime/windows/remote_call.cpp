@@ -8,6 +8,7 @@
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/traced_call.hpp"
 #include "runtime/windows/wait_monitor.hpp"
+#include "runtime/written_regions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -191,6 +192,7 @@ void put_or_get(RemoteCall& call) {
     transfer_to_peer(peer, remote, own, both, call.mode == 1, call);
   } else {
     before_read(peer, remote, both, call);
+    note_written(local);
     if (watch != nullptr) note(*watch, WindowAccess::Kind::Write, own, both, call);
     transfer_from(peer, own, remote, both, window.dtype);
   }
@@ -295,10 +297,7 @@ void run_collective(RemoteCall& call) {
     perform_collective(call);
     return;
   }
-  ViewRef part = *call.window;
-  const auto offsets = offsets_or_zeros(call.offsets, part, call);
-  part.data = static_cast<char*>(part.data) + start_of(part, offsets, call.shape, call);
-  part.extents = call.shape.data();
+  ViewRef part = region_of(*call.window, call.offsets, call.shape, call);
   part.extents += call.value;
   part.strides += call.value;
   part.rank -= static_cast<int>(call.value);
@@ -334,6 +333,15 @@ const char* name_of(abi::RemoteOperation operation) {
     case abi::remote_send_recv: return "pld::send_recv";
   }
   return "an unknown operation of pld";
+}
+
+ViewRef region_of(const ViewRef& whole, std::span<const std::int64_t> offsets,
+                  std::span<const std::int64_t> shape, const RemoteCall& call) {
+  ViewRef part = whole;
+  part.data =
+      static_cast<char*>(part.data) + start_of(part, offsets_or_zeros(offsets, part, call), shape, call);
+  part.extents = shape.data();
+  return part;
 }
 
 LeaveOut& leave_out_for_tests() {
