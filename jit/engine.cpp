@@ -60,6 +60,7 @@ class Engine::State final : public ForkAware, public std::enable_shared_from_thi
 
   std::shared_ptr<const Code> get(std::span<const KeyPart> caller_key,
                                   const std::function<Source()>& produce);
+  std::shared_ptr<const Code> find(std::span<const KeyPart> caller_key);
   std::vector<KeyPart> full_key(std::span<const KeyPart> key);
   void prepare();
   Statistics statistics() const {
@@ -262,6 +263,20 @@ std::shared_ptr<const Code> Engine::State::get(std::span<const KeyPart> caller_k
   changed_.notify_all();
   if (mine->error) std::rethrow_exception(mine->error);
   return mine->code;
+}
+
+std::shared_ptr<const Code> Engine::State::find(std::span<const KeyPart> caller_key) {
+  const std::string key = digest(full_key(caller_key));
+  {
+    const std::lock_guard lock(lock_);
+    if (const auto at = alive_.find(key); at != alive_.end())
+      if (auto code = at->second.lock()) return code;
+  }
+  std::shared_ptr<const Code> code = cache_ ? from_disk(key) : nullptr;
+  if (code == nullptr) return nullptr;
+  const std::lock_guard lock(lock_);
+  alive_[key] = code;
+  return code;
 }
 
 std::shared_ptr<const Code> Engine::State::from_disk(const std::string& key) {
@@ -538,6 +553,7 @@ std::shared_ptr<const Code> Engine::get(std::span<const KeyPart> key,
                                         const std::function<Source()>& produce) {
   return state_->get(key, produce);
 }
+std::shared_ptr<const Code> Engine::find(std::span<const KeyPart> key) { return state_->find(key); }
 std::vector<KeyPart> Engine::full_key(std::span<const KeyPart> key) const { return state_->full_key(key); }
 void Engine::prepare() { state_->prepare(); }
 Statistics Engine::statistics() const { return state_->statistics(); }

@@ -145,6 +145,9 @@ class Engine {
   [[nodiscard]] std::shared_ptr<const Code> get(std::span<const KeyPart> key,
                                                 const std::function<Source()>& produce);
 
+  /// What is in memory or on disk under this key; null: nothing, and nothing is compiled.
+  [[nodiscard]] std::shared_ptr<const Code> find(std::span<const KeyPart> key);
+
   /// The key that `get` would use: the caller's parts with the engine's own (target, flags, headers,
   /// versions).
   [[nodiscard]] std::vector<KeyPart> full_key(std::span<const KeyPart> key) const;

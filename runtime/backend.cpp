@@ -3,12 +3,16 @@
 #include "codegen/ascendc/emit.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
+#include "runtime/byte_stream.hpp"
 #include "runtime/call_plan.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/external_kernel.hpp"
+#include "runtime/fork_safe.hpp"
+#include "runtime/rank_channel.hpp"
 #include "runtime/thread_annotations.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 
@@ -19,13 +23,13 @@ namespace codegen = trilith::codegen;
 namespace jit = trilith::jit;
 
 // Part of every key: raised when the emitter, the device header's meaning or the metadata changes.
-constexpr const char* emitter_version = "7";
+constexpr const char* emitter_version = "8";
 
 // The same for code of the model.
 constexpr const char* model_version = "1";
 
 // The same for what stands around the text of a hand-written kernel.
-constexpr const char* external_version = "1";
+constexpr const char* external_version = "2";
 
 /// The in-place pairs as an entry keeps them: "0>1 2>1".
 std::string pairs_to_text(const std::vector<std::pair<int, int>>& pairs) {
@@ -65,6 +69,7 @@ jit::EngineConfig engine_config(const RunConfig& config) {
   return result;
 }
 
+<<<<<<< HEAD
 /// The text that the hardware would get, and behind it what calls it on the model.
 jit::Source model_source(const CapturedKernel& kernel, const codegen::Kernel& specialised,
                          const codegen::Signature& signature, const std::string& description) {
@@ -80,6 +85,24 @@ std::int32_t needs_hardware(const abi::Args*, const abi::Services*) {
       "platform \"a2a3\" needs CANN and Ascend devices, which are not used from here: write the program's "
       "package with "
       "compile(…).save(\"folder\"), or choose the platform \"a2a3model\" or \"a2a3sim\"");
+=======
+/// A key and a source as bytes, from the process of a rank to its host.
+std::string pack(const std::vector<jit::KeyPart>& parts, const jit::Source& source) {
+  Writer to(static_cast<std::uint64_t>(parts.size()));
+  for (const jit::KeyPart& part : parts) to << part.name << part.value;
+  to << source.text << source.symbol << source.name << source.location.file << source.location.line
+     << source.location.column << source.metadata << source.user_file << source.user_includes;
+  return std::move(to.bytes);
+}
+
+std::vector<jit::KeyPart> unpack(std::string_view bytes, jit::Source& source) {
+  Reader from(bytes);
+  std::vector<jit::KeyPart> parts(from.get<std::uint64_t>());
+  for (jit::KeyPart& part : parts) from >> part.name >> part.value;
+  from >> source.text >> source.symbol >> source.name >> source.location.file >> source.location.line >>
+      source.location.column >> source.metadata >> source.user_file >> source.user_includes;
+  return parts;
+>>>>>>> dist
 }
 
 }  // namespace
@@ -103,7 +126,8 @@ struct Backend::Impl {
   }
 
   jit::Engine engine;
-  Mutex mutex;
+  std::atomic<bool> host_cannot{false};  ///< in the process of a rank: compile for it
+  ForkSafeMutex mutex;
   std::array<std::shared_ptr<const jit::Code>, 64> recent TRILITH_GUARDED_BY(mutex);
   std::size_t next TRILITH_GUARDED_BY(mutex) = 0;
 };
@@ -145,13 +169,26 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
     if (context.config.platform == "a2a3model")
       return model_source(kernel, specialised, signature, description);
     codegen::xsimd::Emitted emitted = codegen::xsimd::emit(specialised, signature);
-    context.add_phase_seconds(std::chrono::duration<double>(middle - start).count(),
-                              std::chrono::duration<double>(Clock::now() - middle).count());
+    if (rank_channel() == nullptr)
+      context.add_phase_seconds(std::chrono::duration<double>(middle - start).count(),
+                                std::chrono::duration<double>(Clock::now() - middle).count());
     return {std::move(emitted.text), std::move(emitted.symbol), kernel.ir.name + " (" + description + ")",
             kernel.location(), pairs_to_text(emitted.in_place)};
   };
   try {
-    std::shared_ptr<const jit::Code> code = impl_->engine.get(parts, produce);
+    std::shared_ptr<const jit::Code> code;
+    if (RankChannel* const host = rank_channel()) {
+      code = impl_->engine.find(parts);
+      if (code == nullptr && !impl_->host_cannot.load() && host->compile(pack(parts, produce())))
+        code = impl_->engine.find(parts);
+      if (code == nullptr) {
+        // What a user wrote may be at fault itself.
+        if (kernel.external == nullptr) impl_->host_cannot.store(true);
+        throw Unavailable{"the process of a rank compiles nothing"};
+      }
+    } else {
+      code = impl_->engine.get(parts, produce);
+    }
     impl_->remember(code);
     Executable result;
     result.entry = code->entry();
@@ -163,6 +200,18 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
     throw Unavailable{error.what()};
   } catch (const jit::RejectedError& error) {
     throw_rejected(*kernel.external, error);
+  }
+}
+
+bool Backend::provide(std::string_view request) noexcept {
+  try {
+    // Kept in memory it would not reach the rank.
+    if (impl_->engine.cache_folder().empty()) return false;
+    jit::Source source;
+    const std::vector<jit::KeyPart> parts = unpack(request, source);
+    return impl_->engine.get(parts, [&] { return source; }) != nullptr;
+  } catch (...) {
+    return false;  // the rank says what that means for it
   }
 }
 

@@ -11,6 +11,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,10 +41,12 @@ class Backend {
   explicit Backend(const RunConfig& config);
   ~Backend();
 
-  /// From memory, disk or the compiler; once per key, whatever the number of threads. Throws Unavailable, and
-  /// what specialising and emitting throw.
+  /// From memory, disk or the compiler; once per key, whatever the number of threads. In the process of a rank the host
+  /// is asked to compile. Throws Unavailable, and what specialising and emitting throw.
   [[nodiscard]] Executable get(const CapturedKernel& kernel, const trilith::codegen::Signature& signature,
                                ContextState& context);
+  /// What the process of a rank has asked for is put into the cache; false: that is not possible.
+  [[nodiscard]] bool provide(std::string_view request) noexcept;
   void add_to(Statistics& statistics) const;
 
  private:

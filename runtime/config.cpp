@@ -69,6 +69,11 @@ void validate_transport(const RunConfig& config) {
         "RunConfig.schedule_seed = " + text_of(config.schedule_seed) +
         " with RunConfig.distributed.transport = \"mpi\": a seed orders ranks of one process; use the "
         "transport \"threads\", which runs the same program");
+  if (config.distributed.num_sub_workers != 0 && transport == "mpi")
+    throw ConfigError(
+        "RunConfig.distributed.num_sub_workers = " + text_of(config.distributed.num_sub_workers) +
+        " with RunConfig.distributed.transport = \"mpi\": a host callback runs on rank 0 while the other "
+        "processes wait for it; use 0, which runs the same program");
   const std::string& results = config.distributed.results;
   if (results != "all" && results != "local")
     refuse("distributed.results", text_of(results), "\"all\" or \"local\"");

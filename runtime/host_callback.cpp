@@ -57,7 +57,7 @@ void ProgramRun::call_back(HostCallback callback) {
   if (!callback.work) callback.work = named_callback(callback);
   wait_for_ranks();
   const WorkerState* const worker = kept_ != nullptr ? kept_->worker : nullptr;
-  if (config_.distributed.num_sub_workers == 0 || runner_->ranks_are_far()) {
+  if (config_.distributed.num_sub_workers == 0) {
     runner_->call_back(callback, [&] { run_callback(callback, worker); });
     throw_if_stopped();
     return;

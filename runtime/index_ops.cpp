@@ -3,6 +3,7 @@
 #include "pl/task.hpp"
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/task_watch.hpp"
+#include "runtime/written_regions.hpp"
 
 namespace pl::detail {
 
@@ -33,6 +34,7 @@ void write_view(const ViewRef& view, const Index& offsets, const Value& element,
                 const std::source_location& where) {
   require_core("write", where);
   if (view.read_only) throw_read_only(view, where);
+  note_written(view);
   const Value tile = reference::full(Shape(offsets.values().size(), 1), element);
   reference::store(tile, offsets.values(), tensor_view(view), location_of(where));
   note_access(WindowAccess::Kind::Write, "pl::write", view, offsets.values(), tile.shape, where);

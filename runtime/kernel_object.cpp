@@ -380,7 +380,10 @@ class KernelDispatch {
     // A native run needs no captured form; what the kernel does to windows is told by it.
     const CallPlan* const plan =
         state_.rules.windows ? captured_plan() : state_.plan.load(std::memory_order_acquire);
-    RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
+    RecordedTask task;
+    task.kernel = &object_;
+    task.name = name();
+    if (specialisation != nullptr) task.signature = specialisation->signature;
     if (context.constant_extents && specialisation != nullptr && state_.external == nullptr)
       task.code = code_of(call_plan(true), context, arguments, measured);
     if (thread.options != nullptr) task.blocks = thread.options->blocks;
@@ -570,7 +573,6 @@ class KernelDispatch {
 
   const Specialisation* specialise(ContextState& context, const CallPlan& plan, const Argument* arguments,
                                    const Measured* measured, const Key& key, std::uint64_t hash) {
-    if (rank_channel() != nullptr) return do_without_code(context, plan, arguments, measured);
     const auto start = std::chrono::steady_clock::now();
     const codegen::Signature signature =
         make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
@@ -602,20 +604,22 @@ class KernelDispatch {
     return compile(context, plan, signature, key, hash, start, Extents::ConstantBeyondBudget, {});
   }
 
-  /// The process of a rank compiles nothing: what the host has not compiled before it forked runs natively.
-  const Specialisation* do_without_code(const ContextState& context, const CallPlan& plan,
-                                        const Argument* arguments, const Measured* measured) {
-    const std::string shape = describe(plan.kernel->ir, signature_of(plan, context, arguments, measured));
+  /// The process of a rank compiles nothing, and its host could not do it either: there is no cache for the code.
+  const Specialisation* do_without_code(const CallPlan& plan, const codegen::Signature& signature) {
+    const std::string shape = describe(plan.kernel->ir, signature);
+    constexpr const char* way_out =
+        "; let it compile into a cache (TRILITH_CACHE_DIR), call it where no pl::read or pl::wait comes "
+        "before it, or "
+        "use the transport \"threads\"";
     if (state_.external != nullptr)
       throw Error(title() + " is written by hand and was not compiled for (" + shape +
-                      ") when the processes of the ranks were started; call it where no pl::read or pl::wait "
-                      "comes before it, or use the transport \"threads\"",
+                      ") when the processes of the ranks were started, and cannot be there" + way_out,
                   here());
     if (!state_.told_constant.exchange(true))
       log(LogLevel::Warning, title() + " was not compiled for (" + shape +
                                  ") when the processes of the ranks were started, so it runs natively there, "
-                                 "slowly; call it where no pl::read or pl::wait comes before it, or use the "
-                                 "transport \"threads\"");
+                                 "slowly" +
+                                 way_out);
     return nullptr;
   }
 
@@ -652,6 +656,7 @@ class KernelDispatch {
     try {
       fresh->code = context.backend().get(*plan.kernel, signature, context);
     } catch (const Unavailable& unavailable) {
+      if (rank_channel() != nullptr) return do_without_code(plan, signature);
       if (state_.external != nullptr)
         throw Error(title() + " is written by hand, so there is no lambda to run instead of compiled code: " +
                         unavailable.reason,
@@ -670,8 +675,8 @@ class KernelDispatch {
                                         seconds.count(),  extents};
     const Specialisation* candidate = fresh.get();
     const Specialisation* kept = state_.table.insert(std::move(fresh), key);
-    // Of the threads that raced here one reports.
-    if (kept == candidate) context.add_specialisation(std::move(statistics));
+    // Of the threads that raced here one reports; the numbers of a rank's process go with it.
+    if (kept == candidate && rank_channel() == nullptr) context.add_specialisation(std::move(statistics));
     return kept;
   }
 

@@ -2,7 +2,6 @@
 
 #include "pl/ops_index.hpp"
 #include "pl/ops_valid.hpp"
-#include "runtime/program.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/written_regions.hpp"
 
@@ -13,12 +12,6 @@ namespace pl::detail {
 namespace {
 
 namespace reference = trilith::codegen::reference;
-
-/// A task has noted what it writes. The body of a pl::at that runs natively is none.
-void note_written(const ViewRef& view) {
-  if (ProgramRun* const run = thread_state().run)
-    if (WrittenRegions* const regions = run->runner().regions()) regions->add(view, true);
-}
 
 }  // namespace
 

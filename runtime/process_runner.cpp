@@ -1,6 +1,6 @@
 // The transport "processes": a process for each rank, forked when the host waits for its ranks.
 //
-// The host alone runs the orchestrator and compiles. It collects the ranks' jobs; where it must wait for them, at a
+// The host alone runs the orchestrator and compiles, also what a child needs that was not known before. It collects the ranks' jobs; where it must wait for them, at a
 // host callback and at the end, it forks a child for each rank that has some. Windows are mapped by then, so children
 // have them, and code, at the same addresses: signals, copies and collectives are those of threads. A child reports
 // through a pipe; it shares with the host who sleeps in which wait. Its writes to ordinary memory stay its own until all
@@ -41,6 +41,7 @@ constexpr std::chrono::milliseconds time_to_stop{1000};
   const int device = run.config().distributed.device_ids[static_cast<std::size_t>(rank)];
   pthread_setname_np(pthread_self(), device_thread_name(device).c_str());
   run.monitor().publish_to(waits, rank);
+  channel.set_answer([&waits, rank] { return waits.wait_for_code(rank); });
   RunTimes* const times = run.times();
   if (times != nullptr) (void)times->take();
   Trace* const trace = Trace::to(run.config().trace);
@@ -171,6 +172,9 @@ class Ranks {
         if (run_.times() != nullptr) run_.times()->add(times);
         break;
       }
+      case MessageHead::Kind::Compile:
+        waits_.answer_for_code(child.process.rank(), run_.context().backend().provide(message.text));
+        break;
       case MessageHead::Kind::Failed: run_.fail(decode_exception(message.text)); break;
       case MessageHead::Kind::Done:
         unpack_views(message.text, child.written, child.read);

@@ -295,8 +295,14 @@ void ProgramRun::enqueue(int rank, bool collective, std::function<void()> work) 
 }
 
 WorkQueue& ProgramRun::device(int rank) {
-  return program_.context->devices().device(
-      program_.config.distributed.device_ids[static_cast<std::size_t>(rank)]);
+  DevicePool& devices = program_.context->devices();
+  const auto number = static_cast<std::size_t>(rank);
+  const int id = program_.config.distributed.device_ids[number];
+  // With other extents it may have windows that were not recorded.
+  if (program_.domains.empty() && !other_extents_) return devices.device(id);
+  devices_.resize(program_.config.distributed.device_ids.size());
+  if (devices_[number] == nullptr) devices_[number] = std::make_unique<DevicePool::Loan>(devices, id);
+  return devices_[number]->queue();
 }
 
 void ProgramRun::execute(int rank, bool collective, Clock::time_point queued,
@@ -327,17 +333,7 @@ void ProgramRun::run_collective(int rank, Clock::time_point queued, const std::f
   thread.rank = rank;
   thread.run = this;
   thread.watch = device_watch(rank);
-  const auto set = [&](bool inside) {
-    const Lock lock(ranks_mutex_);
-    RankState& state = ranks_[static_cast<std::size_t>(rank)];
-    state.in_collective = inside;
-    ++state.changes;
-  };
-  set(true);
-  struct Leave {
-    const decltype(set)& leave;
-    ~Leave() { leave(false); }
-  } leave{set};
+  const MayWait may_wait(*this, rank);
   if (trace_ == nullptr) return work();
   Trace& trace = trace_->trace();
   const TraceRow row = Trace::row_of_device(rank);
@@ -359,6 +355,13 @@ void ProgramRun::forget_jobs(int rank) {
   ++state.changes;
 }
 
+void ProgramRun::set_may_wait(int rank, bool inside) {
+  const Lock lock(ranks_mutex_);
+  RankState& state = ranks_[static_cast<std::size_t>(rank)];
+  state.may_wait = inside;
+  ++state.changes;
+}
+
 void ProgramRun::set_tasks(int rank, TaskGraph* tasks) {
   const Lock lock(ranks_mutex_);
   RankState& state = ranks_[static_cast<std::size_t>(rank)];
@@ -371,11 +374,13 @@ std::optional<std::uint64_t> ProgramRun::idle(int rank, std::size_t waits) {
   const Lock lock(ranks_mutex_);
   const RankState& state = ranks_[static_cast<std::size_t>(rank)];
   std::uint64_t number = state.changes << 32;
-  if (state.tasks != nullptr) {
+  if (state.may_wait) {
+    if (waits != 1) return std::nullopt;
+  } else if (state.tasks != nullptr) {
     const std::optional<std::uint32_t> tasks = state.tasks->idle(waits);
     if (!tasks) return std::nullopt;
     number += *tasks;
-  } else if (waits != (state.in_collective ? 1U : 0U) || (state.jobs != 0 && !state.in_collective)) {
+  } else if (waits != 0 || state.jobs != 0) {
     return std::nullopt;
   }
   return number;
@@ -402,6 +407,7 @@ void ProgramRun::finish() {
   // Here and not with the run, whose last owner may be one of these threads.
   sub_workers_.reset();
   runner_->wait();
+  devices_.clear();
   const std::exception_ptr failure = runner_->end(this->failure());
   struct Release {
     Windows& windows;

@@ -66,7 +66,7 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   [[nodiscard]] bool compiles_first() const {
     return other_extents_ && runner_->regions() != nullptr && !runner_->ranks_are_far();
   }
-  /// The thread of a rank's device.
+  /// The thread of a rank's device; the host's thread alone.
   [[nodiscard]] WorkQueue& device(int rank);
   [[nodiscard]] RankRunner& runner() { return *runner_; }
   [[nodiscard]] WaitMonitor& monitor() { return *monitor_; }
@@ -105,6 +105,19 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   void throw_if_stopped() const {
     if (stopped()) throw Stopped{};
   }
+  /// While the thread of a rank's device itself may sleep in a wait: in a collective that the host has called, or in the
+  /// body of a pl::at that runs natively. No task of the rank runs meanwhile.
+  class MayWait {
+   public:
+    MayWait(ProgramRun& run, int rank) : run_(run), rank_(rank) { run_.set_may_wait(rank_, true); }
+    ~MayWait() { run_.set_may_wait(rank_, false); }
+    MayWait(const MayWait&) = delete;
+    MayWait& operator=(const MayWait&) = delete;
+
+   private:
+    ProgramRun& run_;
+    const int rank_;
+  };
   /// Waits for all ranks; throws the first failure.
   void finish();
 
@@ -118,9 +131,10 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   struct RankState {
     int jobs = 0;  ///< dispatches and collectives that are queued or run
     TaskGraph* tasks = nullptr;
-    bool in_collective = false;
+    bool may_wait = false;  ///< see MayWait
     std::uint64_t changes = 0;
   };
+  void set_may_wait(int rank, bool inside);
   void run_collective(int rank, Clock::time_point queued, const std::function<void()>& work);
   void enqueue(int rank, bool collective, std::function<void()> work);
   void execute(int rank, bool collective, Clock::time_point queued, const std::function<void()>& work);
@@ -152,6 +166,7 @@ class ProgramRun : public RankStates, public std::enable_shared_from_this<Progra
   // Of the host's thread alone.
   std::vector<Tensor<>> callback_tensors_;  ///< of the callbacks that may run now
   std::shared_ptr<WorkQueue> sub_workers_;
+  std::vector<std::unique_ptr<DevicePool::Loan>> devices_;  ///< by rank, where the program may have windows
 };
 
 }  // namespace pl::detail

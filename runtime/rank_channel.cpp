@@ -25,6 +25,13 @@ void RankChannel::send(MessageHead::Kind kind, std::string_view text, std::int32
   write_all(text.data(), text.size());
 }
 
+bool RankChannel::compile(std::string_view request) {
+  if (!answer_) return false;
+  const Lock lock(compile_mutex_);
+  send(MessageHead::Kind::Compile, request);
+  return answer_();
+}
+
 void RankChannel::send_bytes(const void* data, std::size_t bytes) {
   const Lock lock(mutex_);
   write_all(static_cast<const char*>(data), bytes);

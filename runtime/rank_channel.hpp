@@ -8,13 +8,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace pl::detail {
 
 struct MessageHead {
-  enum class Kind : std::uint32_t { Print, Log, Trace, Times, Failed, Done };
+  enum class Kind : std::uint32_t { Print, Log, Trace, Times, Compile, Failed, Done };
   Kind kind;
   std::int32_t value;  ///< of Log: the level
   std::uint64_t bytes;
@@ -25,6 +26,9 @@ class RankChannel {
  public:
   explicit RankChannel(int file) : file_(file) {}
   void send(MessageHead::Kind kind, std::string_view text, std::int32_t value = 0);
+  /// Asks the host to put code into the cache, and waits for that. False: it could not. `answer` waits for its answer.
+  bool compile(std::string_view request);
+  void set_answer(std::function<bool()> answer) { answer_ = std::move(answer); }
   /// Bytes without a head, which the host waits for.
   void send_bytes(const void* data, std::size_t bytes);
 
@@ -32,6 +36,8 @@ class RankChannel {
   void write_all(const char* data, std::size_t bytes) TRILITH_REQUIRES(mutex_);
   const int file_;
   Mutex mutex_;
+  Mutex compile_mutex_;  ///< one request at a time
+  std::function<bool()> answer_;
 };
 
 /// Of the rank that this process is; null: it is none.

@@ -50,7 +50,7 @@ struct TaskCode {
 
 /// One call of an in-core kernel.
 struct RecordedTask {
-  const void* kernel;
+  const void* kernel = nullptr;
   std::string name;
   std::string signature;
   std::vector<RecordedArgument> arguments;

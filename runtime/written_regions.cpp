@@ -2,6 +2,7 @@
 
 #include "pl/error.hpp"
 #include "runtime/measure.hpp"
+#include "runtime/program.hpp"
 #include "runtime/shared_memory.hpp"
 
 #include <algorithm>
@@ -38,6 +39,11 @@ void WrittenRegions::clear() {
   known_.clear();
   written_.clear();
   read_.clear();
+}
+
+void note_written(const ViewRef& view) {
+  if (ProgramRun* const run = thread_state().run)
+    if (WrittenRegions* const regions = run->runner().regions()) regions->add(view, true);
 }
 
 void refuse_common_memory(const std::vector<RankRegions>& ranks) {

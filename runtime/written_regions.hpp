@@ -35,6 +35,10 @@ class WrittenRegions {
   std::vector<RecordedView> written_, read_;
 };
 
+/// Notes that the code which runs here writes to a view. A task has noted its own when it was submitted; the body of a
+/// pl::at that runs natively is none.
+void note_written(const ViewRef& view);
+
 /// What one rank used.
 struct RankRegions {
   int rank;

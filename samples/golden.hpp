@@ -18,6 +18,15 @@ Matrix widened(const pl::Array<T>& x) {
   return result;
 }
 
+/// Of elements f(row, column).
+template <class F>
+Matrix matrix(std::int64_t rows, std::int64_t columns, F f) {
+  Matrix result({rows, columns});
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j) result(i, j) = f(i, j);
+  return result;
+}
+
 /// a b, or a b^T where `transposed`.
 inline Matrix product(const Matrix& a, const Matrix& b, bool transposed = false) {
   Matrix result({a.dim(0), b.dim(transposed ? 0 : 1)});
@@ -70,6 +79,11 @@ inline Matrix softmax(Matrix x) {
     for (std::int64_t j = 0; j < x.dim(1); ++j) x(i, j) /= sum;
   }
   return x;
+}
+
+/// What rows of queries read from the values of a head.
+inline Matrix attention(const Matrix& queries, const Matrix& keys, const Matrix& values) {
+  return product(softmax(product(queries, keys, true)), values);
 }
 
 /// Of each row: x / sqrt(mean(x^2) + eps).

@@ -241,6 +241,7 @@ void Coordinator::judge() {
     if (state.finished) finished.push_back(rank);
     for (const RemoteWait& wait : state.waits) {
       waits.push_back(wait.report);
+      waits.back().ranks = wait.ranks;
       std::int64_t latest = 0;
       for (const auto& answer : answers_)
         for (const RemoteWriter& writer : answer->writers)

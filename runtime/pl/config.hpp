@@ -18,7 +18,7 @@ namespace pl {
 
 struct DistributedConfig {
   std::vector<int> device_ids = {0};  ///< TRILITH_DEVICE_IDS=4,5; rank r is device device_ids[r]
-  int num_sub_workers = 0;  ///< TRILITH_NUM_SUB_WORKERS; threads for host callbacks; 0: the caller's
+  int num_sub_workers = 0;  ///< TRILITH_NUM_SUB_WORKERS; threads for host callbacks; 0: the caller's (mpi: 0)
   std::string transport = "threads";  ///< TRILITH_TRANSPORT; "processes": forked; "mpi": under mpirun
   std::string results = "all";        ///< TRILITH_RESULTS; "local": on mpi, only what the own rank wrote
   bool operator==(const DistributedConfig&) const = default;

@@ -431,6 +431,19 @@ class Collective {
 
 }  // namespace
 
-void perform_collective(const RemoteCall& call) { Collective(call).run(); }
+void perform_collective(const RemoteCall& call) {
+  WindowPart::State& state = *call.window->window->state;
+  if (state.in_collective.exchange(true, std::memory_order_acquire))
+    throw CommError(std::string(name_of(call.operation)) + " of " + call.window->window->memory->title() +
+                        " while rank " + std::to_string(call.window->window->rank) +
+                        " is in another collective of that window, in another block or task; give each a "
+                        "window of its own, or let one wait for the other",
+                    call.where.location());
+  struct Leave {
+    WindowPart::State& state;
+    ~Leave() { state.in_collective.store(false, std::memory_order_release); }
+  } leave{state};
+  Collective(call).run();
+}
 
 }  // namespace pl::detail

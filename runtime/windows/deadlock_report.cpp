@@ -15,6 +15,8 @@ WaitReport report_of(const CellWait& wait) {
   report.where = wait.where.location();
   report.what = name_of(wait.operation);
   report.window = wait.part->memory->title();
+  for (int member = 0; member < wait.part->memory->size(); ++member)
+    report.ranks.push_back(wait.part->memory->part(member).rank);
   report.index = wait.index;
   report.expected = wait.expected;
   report.at_least = wait.at_least;
@@ -31,33 +33,62 @@ WaitReport report_of(const CellWait& wait) {
 
 namespace {
 
-/// The rank that would have to end the wait, as far as that is known: the cell's last writer, or the only other rank.
-int awaited(const WaitReport& wait, const std::vector<WaitReport>& waits, const std::vector<int>& finished) {
-  if (wait.writer >= 0) return wait.writer;
-  std::set<int> others(finished.begin(), finished.end());
-  for (const WaitReport& other : waits) others.insert(other.rank);
-  others.erase(wait.rank);
-  return others.size() == 1 ? *others.begin() : -1;
+/// The ranks of which one would have to end the wait, as far as that is known: the cell's last writer; where there is
+/// none, every other rank of the window that has not finished, of a collective those that are not in it.
+std::set<int> awaited(const WaitReport& wait, const std::vector<WaitReport>& waits,
+                      const std::vector<int>& finished) {
+  if (wait.writer >= 0) return {wait.writer};
+  std::set<int> result(wait.ranks.begin(), wait.ranks.end());
+  for (const int rank : finished) result.erase(rank);
+  for (const WaitReport& other : waits)
+    if (wait.index < 0 && other.index < 0 && other.window == wait.window) result.erase(other.rank);
+  result.erase(wait.rank);
+  return result;
 }
 
-/// "cycle: rank 0 waits for rank 1, which waits for rank 0", or nothing.
+std::string text_of(const std::set<int>& ranks) {
+  std::string text = "rank ";
+  std::size_t left = ranks.size();
+  for (const int rank : ranks) {
+    text += std::to_string(rank);
+    if (--left != 0) text += left == 1 ? " or " : ", ";
+  }
+  return text;
+}
+
+/// "cycle: rank 0 waits for rank 1, which waits for rank 0"; where it is not known for which of several ranks, "cycle:
+/// rank 0 waits for rank 1 or 2, rank 1 for …"; or nothing.
 std::string cycle_text(const std::vector<WaitReport>& waits, const std::vector<int>& finished) {
-  std::map<int, int> next;
+  std::map<int, std::set<int>> next;
   for (const WaitReport& wait : waits) next.try_emplace(wait.rank, awaited(wait, waits, finished));
-  std::set<int> walked;
-  for (const auto& [start, unused] : next) {
-    std::vector<int> path;
-    for (int rank = start; next.count(rank) != 0 && walked.insert(rank).second; rank = next[rank])
-      path.push_back(rank);
-    if (path.empty()) continue;
-    const auto begin = std::find(path.begin(), path.end(), next[path.back()]);
-    if (begin == path.end()) continue;
-    std::string text = "\n  cycle: rank " + std::to_string(*begin);
-    for (auto at = begin; at != path.end(); ++at)
-      text += (at == begin ? " waits for rank " : ", which waits for rank ") + std::to_string(next[*at]);
+  // Who waits for none of those that wait themselves is in no cycle.
+  for (bool again = true; again;) {
+    again = false;
+    for (auto& [rank, others] : next)
+      std::erase_if(others, [&, &others = others](int other) { return !next.contains(other); });
+    again = std::erase_if(next, [](const auto& each) { return each.second.empty(); }) != 0;
+  }
+  if (next.empty()) return {};
+  std::vector<int> path;
+  int rank = next.begin()->first;
+  for (; std::ranges::find(path, rank) == path.end() && next[rank].size() == 1; rank = *next[rank].begin())
+    path.push_back(rank);
+  if (next[rank].size() == 1) {
+    std::string text = "\n  cycle: rank " + std::to_string(rank);
+    for (auto at = std::ranges::find(path, rank); at != path.end(); ++at)
+      text += (*at == rank ? " waits for " : ", which waits for ") + text_of(next[*at]);
     return text;
   }
-  return {};
+  constexpr std::size_t most = 8;
+  std::string text;
+  if (next.size() <= most) {
+    for (const auto& [each, others] : next)
+      text += (text.empty() ? "\n  cycle: rank " : ", rank ") + std::to_string(each) +
+              (text.empty() ? " waits for " : " for ") + text_of(others);
+    return text;
+  }
+  for (const auto& [each, others] : next) text += (text.empty() ? "" : ", ") + std::to_string(each);
+  return "\n  cycle: each of the ranks " + text + " waits for another one of them";
 }
 
 }  // namespace

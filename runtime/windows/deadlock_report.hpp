@@ -17,6 +17,7 @@ struct WaitReport {
   Location where;
   std::string what;
   std::string window;      ///< its title
+  std::vector<int> ranks;  ///< that share it
   std::int64_t index = 0;  ///< as in CellWait
   std::int32_t expected = 0;
   bool at_least = false;

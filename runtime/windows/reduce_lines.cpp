@@ -1,7 +1,7 @@
 #include "runtime/windows/reduce_lines.hpp"
 
-#include "codegen/error.hpp"
 #include "codegen/half.hpp"
+#include "runtime/windows/with_number.hpp"
 
 #include <type_traits>
 
@@ -76,26 +76,6 @@ void give_as(const void* memory, void* to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) line[i] = static_cast<T>(from[i]);
 }
 
-/// Calls use with a null pointer of the dtype's C++ type.
-template <class Use>
-void with_type(DType dtype, const Use& use) {
-  switch (dtype) {
-    case DType::Int8: return use(static_cast<std::int8_t*>(nullptr));
-    case DType::Int16: return use(static_cast<std::int16_t*>(nullptr));
-    case DType::Int32: return use(static_cast<std::int32_t*>(nullptr));
-    case DType::Int64: return use(static_cast<std::int64_t*>(nullptr));
-    case DType::UInt8: return use(static_cast<std::uint8_t*>(nullptr));
-    case DType::UInt16: return use(static_cast<std::uint16_t*>(nullptr));
-    case DType::UInt32: return use(static_cast<std::uint32_t*>(nullptr));
-    case DType::UInt64: return use(static_cast<std::uint64_t*>(nullptr));
-    case DType::Float16: return use(static_cast<pl::half*>(nullptr));
-    case DType::BFloat16: return use(static_cast<pl::bfloat16*>(nullptr));
-    case DType::Float32: return use(static_cast<float*>(nullptr));
-    case DType::Float64: return use(static_cast<double*>(nullptr));
-    default: throw DtypeError("a reduction of bool; convert it with pl::cast<std::int32_t>(…)");
-  }
-}
-
 }  // namespace
 
 LineReducer::LineReducer(DType dtype, ReduceOperation operation, std::int64_t capacity)
@@ -106,11 +86,12 @@ LineReducer::LineReducer(DType dtype, ReduceOperation operation, std::int64_t ca
       memory_(static_cast<std::size_t>(capacity_)) {}
 
 void LineReducer::take(const void* line, std::int64_t count, bool first) {
-  with_type(dtype_, [&]<class T>(T*) { take_as<T>(memory_.data(), operation_, line, count, first); });
+  with_number(dtype_, "a reduction",
+              [&]<class T>(T*) { take_as<T>(memory_.data(), operation_, line, count, first); });
 }
 
 void LineReducer::give(void* line, std::int64_t count) {
-  with_type(dtype_, [&]<class T>(T*) { give_as<T>(memory_.data(), line, count); });
+  with_number(dtype_, "a reduction", [&]<class T>(T*) { give_as<T>(memory_.data(), line, count); });
 }
 
 }  // namespace pl::detail

@@ -8,6 +8,7 @@
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/traced_call.hpp"
 #include "runtime/windows/wait_monitor.hpp"
+#include "runtime/written_regions.hpp"
 
 #include <algorithm>
 #include <array>
@@ -121,6 +122,45 @@ void transfer_to_peer(const WindowPart& peer, const Side& to, const Side& from,
   });
 }
 
+/// The bytes from the first to behind the last element.
+std::pair<const char*, const char*> range_of(const Side& side, std::span<const std::int64_t> shape,
+                                             DType dtype) {
+  const char *begin = side.data, *end = side.data + codegen::size_of(dtype);
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    const std::int64_t reach =
+        (shape[axis] - 1) * side.strides[axis] * static_cast<std::int64_t>(codegen::size_of(dtype));
+    (reach < 0 ? begin : end) += reach;
+  }
+  return {begin, end};
+}
+
+/// A copy of the elements that are read, where the region that is written may overlap them.
+class Apart {
+ public:
+  Apart(const WindowPart& peer, const Side& to, const Side& from, std::span<const std::int64_t> shape,
+        const RemoteCall& call)
+      : from_(from) {
+    if (peer.far != nullptr || std::ranges::find(shape, 0) != shape.end()) return;
+    const DType dtype = call.window->dtype;
+    const auto [to_begin, to_end] = range_of(to, shape, dtype);
+    const auto [begin, end] = range_of(from, shape, dtype);
+    if (to_end <= begin || end <= to_begin) return;
+    std::int64_t elements = 1;
+    for (const std::int64_t extent : shape) elements *= extent;
+    bytes_.resize(static_cast<std::size_t>(elements) * codegen::size_of(dtype));
+    dense_ = dense_strides(shape, std::source_location{});
+    const Side held{bytes_.data(), {dense_.data(), shape.size()}};
+    transfer(held, from, shape, dtype, false, call.where);
+    from_ = held;
+  }
+  [[nodiscard]] const Side& from() const { return from_; }
+
+ private:
+  Side from_;
+  std::vector<char> bytes_;
+  std::array<std::int64_t, max_rank> dense_;
+};
+
 /// Its own writes to the peer are there when a task reads from it.
 void before_read(const WindowPart& peer, const Side& remote, std::span<const std::int64_t> shape,
                  const RemoteCall& call) {
@@ -188,11 +228,12 @@ void put_or_get(RemoteCall& call) {
   TaskWatch* const watch = thread_state().watch;
   if (call.operation == abi::remote_put) {
     if (watch != nullptr) note(*watch, WindowAccess::Kind::Read, own, both, call);
-    transfer_to_peer(peer, remote, own, both, call.mode == 1, call);
+    transfer_to_peer(peer, remote, Apart(peer, remote, own, both, call).from(), both, call.mode == 1, call);
   } else {
     before_read(peer, remote, both, call);
+    note_written(local);
     if (watch != nullptr) note(*watch, WindowAccess::Kind::Write, own, both, call);
-    transfer_from(peer, own, remote, both, window.dtype);
+    transfer_from(peer, own, Apart(peer, own, remote, both, call).from(), both, window.dtype);
   }
 }
 
@@ -295,10 +336,7 @@ void run_collective(RemoteCall& call) {
     perform_collective(call);
     return;
   }
-  ViewRef part = *call.window;
-  const auto offsets = offsets_or_zeros(call.offsets, part, call);
-  part.data = static_cast<char*>(part.data) + start_of(part, offsets, call.shape, call);
-  part.extents = call.shape.data();
+  ViewRef part = region_of(*call.window, call.offsets, call.shape, call);
   part.extents += call.value;
   part.strides += call.value;
   part.rank -= static_cast<int>(call.value);
@@ -334,6 +372,15 @@ const char* name_of(abi::RemoteOperation operation) {
     case abi::remote_send_recv: return "pld::send_recv";
   }
   return "an unknown operation of pld";
+}
+
+ViewRef region_of(const ViewRef& whole, std::span<const std::int64_t> offsets,
+                  std::span<const std::int64_t> shape, const RemoteCall& call) {
+  ViewRef part = whole;
+  part.data =
+      static_cast<char*>(part.data) + start_of(part, offsets_or_zeros(offsets, part, call), shape, call);
+  part.extents = shape.data();
+  return part;
 }
 
 LeaveOut& leave_out_for_tests() {

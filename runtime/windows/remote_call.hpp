@@ -32,6 +32,10 @@ struct RemoteCall {
 /// Does it, waiting where it must. Throws CommError, ShapeError, DtypeError at the request's place, or Stopped.
 void perform(RemoteCall& call);
 
+/// The part of `whole` that a request names, with `shape` as its extents. Throws ShapeError where it is not inside.
+[[nodiscard]] ViewRef region_of(const ViewRef& whole, std::span<const std::int64_t> offsets,
+                                std::span<const std::int64_t> shape, const RemoteCall& call);
+
 /// For tests: an operation of a checked run that must not happen, as if it were not in the program; null: none.
 using LeaveOut = bool (*)(const RemoteCall& call);
 [[nodiscard]] LeaveOut& leave_out_for_tests();

@@ -38,6 +38,7 @@ struct alignas(64) SharedWaits::Rank {
   std::atomic<bool> too_many{false};
   std::atomic<int> used{0};  ///< slots from there on were never used
   std::atomic<std::int32_t> commit{Undecided};
+  std::atomic<std::int32_t> code{Undecided};
   Slot slots[most_waits];
 };
 
@@ -103,6 +104,18 @@ bool SharedWaits::wait_for_commit(int number) {
   return word.load() == Send;
 }
 
+bool SharedWaits::wait_for_code(int number) {
+  std::atomic<std::int32_t>& word = rank(number).code;
+  while (word.load() == Undecided) sleep_on(word, Undecided);
+  return word.exchange(Undecided) == Send;
+}
+
+void SharedWaits::answer_for_code(int number, bool is_there) {
+  std::atomic<std::int32_t>& word = rank(number).code;
+  word.store(is_there ? Send : Leave);
+  wake(&word);
+}
+
 void SharedWaits::begin(const std::vector<bool>& has_work) {
   for (int number = 0; number < ranks_; ++number) {
     Rank& each = rank(number);
@@ -111,6 +124,7 @@ void SharedWaits::begin(const std::vector<bool>& has_work) {
     each.used.store(0);
     each.too_many.store(false);
     each.commit.store(Undecided);
+    each.code.store(Undecided);
   }
 }
 

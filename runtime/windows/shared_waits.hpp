@@ -35,11 +35,14 @@ class SharedWaits {
   void finish(int rank);
   /// Sleeps until the host has said what to do with the results.
   [[nodiscard]] bool wait_for_commit(int rank);
+  /// The same for code that it was asked for: is it there?
+  [[nodiscard]] bool wait_for_code(int rank);
 
   // In the host's.
   /// Before ranks are forked: which of them have work.
   void begin(const std::vector<bool>& has_work);
   void commit(int rank, bool send);
+  void answer_for_code(int rank, bool is_there);
   /// Wakes every sleeping wait.
   void wake_all();
   /// What a deadlock's report says, where some ranks have come to one.

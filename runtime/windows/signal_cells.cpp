@@ -1,5 +1,6 @@
 #include "runtime/windows/signal_cells.hpp"
 
+#include "runtime/measure.hpp"
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
@@ -49,6 +50,11 @@ std::int32_t* cells_at(const ViewRef& cells, int member) {
 SignalCells::SignalCells(const RemoteCall& call, const ViewRef& cells) : call_(call), cells_(cells) {
   const int ranks = call.window->window->memory->size();
   require_cells(call, cells, ranks, "signal");
+  if ((call.operation != abi::remote_barrier && overlap(cells, *call.window)) ||
+      (call.other != nullptr && overlap(cells, *call.other)))
+    throw CommError(std::string(name_of(call.operation)) + ": .signal is " + describe(cells) +
+                        " in the memory of the data or the counts of the same call; give it cells of its own",
+                    call.where.location());
   if (TaskWatch* const watch = thread_state().watch; watch != nullptr && watch->checker() != nullptr)
     watch->checker()->lend_to_collective(watch->thread(), *cells.window,
                                          static_cast<std::int32_t*>(cells.data), index_of(cells), ranks,

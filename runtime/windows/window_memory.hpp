@@ -67,7 +67,8 @@ struct WindowPart {
   std::int32_t* own_cells;  ///< `WindowMemory::own_cells` of them
   struct State {
     std::atomic<std::uint32_t> sleepers{0};  ///< threads that a notify must wake
-    // Of the rank's own thread: one collective at a time.
+    std::atomic<bool> in_collective{false};
+    // Of the thread that is in it.
     std::uint32_t barriers = 0;
     std::uint32_t ring_steps = 0;
     std::uint32_t collectives = 0;

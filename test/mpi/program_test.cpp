@@ -46,6 +46,37 @@ TEST_CASE("every process holds the whole result") {
   check_usable();
 }
 
+TEST_CASE("every process holds what the body of a pl::at has written, by whatever operation") {
+  BOTH_WAYS
+  auto device = pl::jit([](pl::Out<Row> stored, pl::Out<Row> written, pl::Out<Row> got,
+                           pld::DistributedTensor<float, 4> w, Cells cells) {
+    pl::at(pl::Level::core_group, [&] {
+      const int me = pld::rank(w), next = (me + 1) % pld::nranks(w);
+      const auto tile = pl::full<float>({4}, pl::cast<float>(me + 1));
+      stored = pl::store(tile, {0}, stored);
+      for (int i = 0; i < 4; ++i) written = pl::write(written, {i}, pl::cast<float>(10 * me + i));
+      w = pl::store(tile, {0}, w);
+      pld::barrier(w, {.signal = cells});
+      pld::get(got, w, {.peer = next});
+    });
+  });
+  auto host = pl::jit.host([&](pl::Out<Rows> stored, pl::Out<Rows> written, pl::Out<Rows> got) {
+    const int n = pld::world_size();
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(n)) device(stored[r], written[r], got[r], w, cells, pld::device = r);
+  });
+  const int n = mpi::processes();
+  pl::Array<float> stored({n, 4}), written({n, 4}), got({n, 4});
+  host(stored, written, got, mpi::config());
+  for (int r = 0; r < n; ++r)
+    for (int i = 0; i < 4; ++i) {
+      CHECK(stored(r, i) == static_cast<float>(r + 1));
+      CHECK(written(r, i) == static_cast<float>(10 * r + i));
+      CHECK(got(r, i) == static_cast<float>((r + 1) % n + 1));
+    }
+}
+
 TEST_CASE("with .results = \"local\" a process holds the result of its own rank alone") {
   windows::natively = true;
   const auto x = windows::numbers({mpi::processes(), 4});
@@ -282,7 +313,7 @@ TEST_CASE("another number of device ids than of processes is an error with both"
   CHECK(contains(message, "start it with mpirun -n " + std::to_string(n + 1)));
 }
 
-TEST_CASE("check and schedule_seed are refused by name on MPI") {
+TEST_CASE("check, schedule_seed and sub-workers are refused by name on MPI") {
   pl::RunConfig config = mpi::config();
   config.check = true;
   pl::Array<float> x({mpi::processes(), 4}), y({mpi::processes(), 4});
@@ -292,6 +323,10 @@ TEST_CASE("check and schedule_seed are refused by name on MPI") {
   config.schedule_seed = 7;
   CHECK(contains(message_of([&] { add_host(x, y, config); }),
                  "RunConfig.schedule_seed = 7 with RunConfig.distributed.transport = \"mpi\""));
+  config = mpi::config();
+  config.distributed.num_sub_workers = 2;
+  CHECK(contains(message_of([&] { add_host(x, y, config); }),
+                 "RunConfig.distributed.num_sub_workers = 2 with RunConfig.distributed.transport = \"mpi\""));
 }
 
 TEST_CASE("a worker keeps windows and resident tensors from call to call over MPI") {

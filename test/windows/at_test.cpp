@@ -10,7 +10,7 @@ namespace {
 constexpr auto NR = pl::dynamic("NR");
 constexpr int N = 8;
 using Data = pld::DistributedTensor<float, N>;
-using Cells = pld::DistributedTensor<std::int32_t, 2>;
+using Cells = pld::DistributedTensor<std::int32_t, 4>;
 using Out = pl::Out<pl::Tensor<float, N>>;
 
 /// Calls host(data, cells, y of a rank) on each rank; gives what all have written.
@@ -18,7 +18,7 @@ template <class Device>
 pl::Array<float> run(int ranks, const Device& device) {
   auto host = pl::jit.host([&](pl::Out<pl::Tensor<float, NR, N>> y) {
     auto data = pld::window<float>(pld::alloc_window_buffer<float>({N}), {N});
-    auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({2}), {2});
+    auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
     for (auto r : pl::range(pld::world_size())) device(data, cells, y[r], pld::device = r);
   });
   pl::Array<float> y({ranks, N});
@@ -57,9 +57,9 @@ TEST_CASE(
   auto read = pl::jit.incore([](Data data, Out y) { y = pl::store(pl::load(data), y); });
   auto device = pl::jit([&](Data data, Cells cells, Out y) {
     fill(data, 3.0f);
-    pl::at(pl::Level::core_group, [data, cells]() mutable {
+    pl::at(pl::Level::core_group, [data, cells] {
       pld::allreduce(data, {.signal = cells});
-      data = pl::store(pl::load(data) + pl::cast<float>(pld::rank(data)), {0}, data);
+      pl::store(pl::load(data) + pl::cast<float>(pld::rank(data)), {0}, data);
     });
     read(data, y);
   });

@@ -108,3 +108,49 @@ TEST_CASE("a signal that is no cell for each rank is refused in compiled kernels
   CHECK(contains(refusal(1), "pld::barrier: .signal is int32[1] among 2 ranks; give one cell for each rank"));
   CHECK(contains(refusal(2), "offset 2 with extent 1 on axis 0"));
 }
+
+TEST_CASE("a signal in the memory of the call's own data or counts is refused") {
+  BOTH_WAYS
+  auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 2, 4> w,
+                                  pld::DistributedTensor<std::int32_t, 8> cells, pl::Scalar<int> which) {
+    if (which == 0) pld::allreduce(cells, {.signal = cells.slice({2}, {2})});
+    if (which == 1) pld::all_to_all_v(w, cells.slice({0}, {2}), {.signal = cells.slice({1}, {2})});
+    if (which == 2) {
+      pld::barrier(cells, {.signal = cells});
+      pld::allreduce(cells.slice({2}, {6}), {.signal = cells.slice({0}, {2})});
+    }
+  });
+  auto device = pl::jit([&](auto w, auto cells, int which) { kernel(w, cells, which); });
+  const auto refusal = [&](int which) {
+    auto host = pl::jit.host([&](pl::Out<windows::Rows<float>>) {
+      auto w = pld::window<float>(pld::alloc_window_buffer<float>({2, 4}), {2, 4});
+      auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({8}), {8});
+      for (auto r : pl::range(pld::world_size())) device(w, cells, which, pld::device = r);
+    });
+    pl::Array<float> y({2, 1});
+    return message_of([&] { host(y, config(2)); });
+  };
+  CHECK(contains(
+      refusal(0),
+      "pld::allreduce: .signal is int32[2] in the memory of the data or the counts of the same call"));
+  CHECK(
+      contains(refusal(1), "pld::all_to_all_v: .signal is int32[2] in the memory of the data or the counts"));
+  CHECK(refusal(2).empty());
+}
+
+TEST_CASE("a collective of one rank on a window in which it already is in one is refused") {
+  BOTH_WAYS
+  // The first block never gets out of its barrier.
+  auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w, pl::Out<pl::Tensor<float, 4>> y) {
+    if (pld::rank(w) == 0) pld::barrier(w);
+    y = pl::store(pl::load(w), y);
+  });
+  auto device = pl::jit([&](auto w, auto y) { pl::spmd(2, kernel, w, y); });
+  auto host = pl::jit.host([&](pl::Out<pl::Tensor<float, windows::NR, 4>> y) {
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(w, y[r], pld::device = r);
+  });
+  pl::Array<float> y({2, 4});
+  CHECK(contains(message_of([&] { host(y, config(2)); }),
+                 "while rank 0 is in another collective of that window, in another block or task"));
+}

@@ -7,8 +7,7 @@
 
 namespace windows {
 
-constexpr auto ROOM = pl::dynamic("ROOM");
-constexpr auto TOTAL = pl::dynamic("TOTAL");
+inline constexpr auto ROOM = pl::dynamic("ROOM");
 
 /// What a run of the kernels below does.
 struct Choice {

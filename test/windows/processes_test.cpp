@@ -443,7 +443,7 @@ TEST_CASE("a host callback sees what the ranks before it wrote, and they see wha
 
 TEST_CASE(
     "code that a rank needs and the host did not compile: other extents are compiled first, what follows a "
-    "read runs natively") {
+    "read when the rank asks for it") {
   windows::natively = false;
   std::string logged;
   const pl::LogSink before =
@@ -462,26 +462,31 @@ TEST_CASE(
 
   auto late = pl::jit.incore(
       [](pl::Tensor<float> x, pl::Out<pl::Tensor<float>> y) { pl::store(pl::load(x) * 3.0F, y); });
-  auto reads = pl::jit([&](auto x, auto y) {
-    const float first = pl::read(x, {0});
-    if (first == 1) late(x, y);
-  });
-  auto second = pl::jit.host(
-      [&](pl::Tensor<float, 4> x, pl::Out<pl::Tensor<float, 4>> y) { reads(x, y, pld::device = 0); });
-  second(small, small_y, processes(1));
-  CHECK(small_y(3) == 3);
-  CHECK(contains(logged, "was not compiled for (float[4]"));
-  CHECK(contains(logged, "so it runs natively there, slowly"));
-
   auto by_hand = pl::jit.incore_source("../runtime/external/scale.cpp", "scale",
                                        pl::signature<pl::Tensor<float>, pl::Out<pl::Tensor<float>>, float>);
-  auto calls_it = pl::jit([&](auto x, auto y) {
+  auto reads = pl::jit([&](auto x, auto y, bool hand) {
     const float first = pl::read(x, {0});
-    if (first == 1) by_hand(x, y, 2.0F);
+    if (first == 1 && !hand) late(x, y);
+    if (first == 1 && hand) by_hand(x, y, 2.0F);
   });
-  auto third = pl::jit.host(
-      [&](pl::Tensor<float, 4> x, pl::Out<pl::Tensor<float, 4>> y) { calls_it(x, y, pld::device = 0); });
-  const std::string message = support::message_of<pl::Error>([&] { third(small, small_y, processes(1)); });
+  auto second = pl::jit.host([&](pl::Tensor<float, D, 4> x, pl::Out<pl::Tensor<float, D, 4>> y, bool hand) {
+    for (auto r : pl::range(pld::world_size())) reads(x[r], y[r], hand, pld::device = r);
+  });
+  pl::Array<float> x({2, 4}, 1), y({2, 4});
+  second(x, y, false, processes(2));
+  CHECK(y(1, 3) == 3);
+  second(x, y, true, processes(2));
+  CHECK(y(1, 3) == 2);
+  CHECK_FALSE(contains(logged, "natively"));
+
+  // Without a cache the code does not get from the host to its ranks.
+  pl::RunConfig no_cache = processes(2);
+  no_cache.cache_dir = "/dev/null/none";
+  second(x, y, false, no_cache);
+  CHECK(y(0, 3) == 3);
+  CHECK(contains(logged, "was not compiled for (float[4]"));
+  CHECK(contains(logged, "so it runs natively there, slowly; let it compile into a cache"));
+  const std::string message = support::message_of<pl::Error>([&] { second(x, y, true, no_cache); });
   CAPTURE(message);
   CHECK(contains(message, "is written by hand and was not compiled for (float[?]"));
   pl::set_log_sink(before);
