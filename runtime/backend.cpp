@@ -69,7 +69,6 @@ jit::EngineConfig engine_config(const RunConfig& config) {
   return result;
 }
 
-<<<<<<< HEAD
 /// The text that the hardware would get, and behind it what calls it on the model.
 jit::Source model_source(const CapturedKernel& kernel, const codegen::Kernel& specialised,
                          const codegen::Signature& signature, const std::string& description) {
@@ -85,7 +84,7 @@ std::int32_t needs_hardware(const abi::Args*, const abi::Services*) {
       "platform \"a2a3\" needs CANN and Ascend devices, which are not used from here: write the program's "
       "package with "
       "compile(…).save(\"folder\"), or choose the platform \"a2a3model\" or \"a2a3sim\"");
-=======
+
 /// A key and a source as bytes, from the process of a rank to its host.
 std::string pack(const std::vector<jit::KeyPart>& parts, const jit::Source& source) {
   Writer to(static_cast<std::uint64_t>(parts.size()));
@@ -102,7 +101,6 @@ std::vector<jit::KeyPart> unpack(std::string_view bytes, jit::Source& source) {
   from >> source.text >> source.symbol >> source.name >> source.location.file >> source.location.line >>
       source.location.column >> source.metadata >> source.user_file >> source.user_includes;
   return parts;
->>>>>>> dist
 }
 
 }  // namespace
