@@ -84,6 +84,7 @@ std::int32_t needs_hardware(const abi::Args*, const abi::Services*) {
       "platform \"a2a3\" needs CANN and Ascend devices, which are not used from here: write the program's "
       "package with "
       "compile(…).save(\"folder\"), or choose the platform \"a2a3model\" or \"a2a3sim\"");
+}
 
 /// A key and a source as bytes, from the process of a rank to its host.
 std::string pack(const std::vector<jit::KeyPart>& parts, const jit::Source& source) {
