@@ -185,9 +185,8 @@ class Printer {
     std::string text;
     switch (node.kind) {
       case Node::Kind::Declare: {
-        const std::int64_t at = object.offset / bytes_of(object.dtype);
-        text = "auto " + object.name + " = tiles.Get<" + type + ">()" +
-               (at == 0 ? "" : "[" + std::to_string(at) + "]") + ";";
+        text = "auto " + object.name + " = tiles.GetWithOffset<" + type + ">(" +
+               std::to_string(object.bytes / bytes_of(object.dtype)) + ", " + std::to_string(object.offset) + ");";
         break;
       }
       case Node::Kind::Alloc:
@@ -205,7 +204,7 @@ class Printer {
     for (const Queue& queue : program_.queues)
       for (int i = 0; i < queue.buffers; ++i) {
         emitted.memory.push_back({"UB", queue.name + (queue.buffers > 1 ? "[" + std::to_string(i) + "]" : ""),
-                                  at, queue.bytes, 1, static_cast<std::uint32_t>(lines_.size())});
+                                  at, queue.bytes, 1, static_cast<std::uint32_t>(emitted.lines.size())});
         at += queue.bytes;
       }
     for (std::size_t i = 0; i < program_.objects.size(); ++i) {
