@@ -53,10 +53,11 @@ Tile Vector::broadcast(const char* operation, const Tile& a, const Tile& b) {
     if (tile.columns) return {text(tile), reads(tile), 1, 0, true};
     const Tile blocks = fresh_bytes(tile.dtype, round_up(block_.max_rows, 8) * 32);
     const Amount groups = block_.rows;
-    const std::string repeat = groups.is_constant() ? std::to_string((groups.factor + 7) / 8)
-                                                    : "(" + groups.text() + " + 7) / 8";
+    const std::string repeat =
+        groups.is_constant() ? std::to_string((groups.factor + 7) / 8) : "(" + groups.text() + " + 7) / 8";
     c.line(Pipe::Vector,
-           "AscendC::Brcb(" + text(blocks) + ", " + text(tile) + ", " + repeat + ", AscendC::BrcbRepeatParams{1, 8});",
+           "AscendC::Brcb(" + text(blocks) + ", " + text(tile) + ", " + repeat +
+               ", AscendC::BrcbRepeatParams{1, 8});",
            {{blocks.object, true}, {tile.object, false}});
     return {text(blocks), {blocks.object, false}, 0, 1, false};
   };
@@ -71,8 +72,8 @@ Tile Vector::broadcast(const char* operation, const Tile& a, const Tile& b) {
     std::string text = std::string("AscendC::") + operation + "(" + offset(this->text(result), true) + ", " +
                        offset(first.text, first.moves) + ", ";
     text += alone ? "static_cast<" + type_name(a.dtype) + ">(1)" : offset(second.text, second.moves);
-    text += ", " + std::to_string(mask) + ", " + block_.rows.text() + ", AscendC::" +
-            (alone ? "UnaryRepeatParams" : "BinaryRepeatParams");
+    text += ", " + std::to_string(mask) + ", " + block_.rows.text() +
+            ", AscendC::" + (alone ? "UnaryRepeatParams" : "BinaryRepeatParams");
     text += alone ? braces({1, first.in_row, pitch, first.between})
                   : braces({1, first.in_row, second.in_row, pitch, first.between, second.between});
     return text + ");";

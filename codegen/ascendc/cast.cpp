@@ -40,7 +40,8 @@ Tile to_integer(Vector& v, const Tile& x, DType to, CastMode mode) {
     const auto limit = [](const Constant& constant) {
       return literal(Constant::rounded(DType::Float32, constant.as_double()));
     };
-    number = v.with_scalar("Mins", v.with_scalar("Maxs", number, limit(Constant::lowest(to))), limit(Constant::highest(to)));
+    number = v.with_scalar("Mins", v.with_scalar("Maxs", number, limit(Constant::lowest(to))),
+                           limit(Constant::highest(to)));
     return v.cast(number, DType::Int32, "RINT");
   }
   if (to == DType::UInt32) {
@@ -50,13 +51,13 @@ Tile to_integer(Vector& v, const Tile& x, DType to, CastMode mode) {
     const Mask above = v.compare_scalar("GE", number, "4294967296.0f");
     const Tile low_part = v.cast(v.with_scalar("Mins", number, "2147483520.0f"), DType::Int32, "RINT");
     const Tile rest = v.with_scalar("Mins", v.with_scalar("Adds", number, "-2147483648.0f"), "2147483520.0f");
-    const Tile high_part = v.with_scalar("Adds", v.cast(rest, DType::Int32, "RINT"), "static_cast<int32_t>(0x80000000u)");
+    const Tile high_part =
+        v.with_scalar("Adds", v.cast(rest, DType::Int32, "RINT"), "static_cast<int32_t>(0x80000000u)");
     const Tile all = v.duplicate(DType::Int32, "-1", x.rows, x.columns);
     return v.select(above, all, v.select(high, high_part, low_part));
   }
   const Mask above = v.compare_scalar("GE", number, "2147483648.0f");
-  const Tile inside =
-      v.with_scalar("Mins", v.with_scalar("Maxs", number, "-2147483648.0f"), "2147483520.0f");
+  const Tile inside = v.with_scalar("Mins", v.with_scalar("Maxs", number, "-2147483648.0f"), "2147483520.0f");
   const Tile highest = v.duplicate(DType::Int32, "2147483647", x.rows, x.columns);
   return v.select(above, highest, v.cast(inside, DType::Int32, "RINT"));
 }

@@ -46,8 +46,9 @@ Tile number_of(Vector& v, const Mask& mask) {
 
 Mask mask_of(Vector& v, const Held& held, bool rows, bool columns) {
   if (held.mask && held.mask->rows == rows && held.mask->columns == columns) return *held.mask;
-  const Tile number = held.operand.is_scalar() ? v.duplicate(DType::Float16, held.operand.scalar, rows, columns)
-                                               : v.expand(held.operand.tile, rows, columns);
+  const Tile number = held.operand.is_scalar()
+                          ? v.duplicate(DType::Float16, held.operand.scalar, rows, columns)
+                          : v.expand(held.operand.tile, rows, columns);
   return v.compare_scalar("NE", number, "static_cast<half>(0)");
 }
 

@@ -51,9 +51,9 @@ DType held_as(DType dtype) {
 }
 
 std::string type_name(DType dtype) {
-  constexpr const char* names[dtype_count] = {"bool",    "int8_t",   "int16_t",  "int32_t",  "int64_t", "uint8_t",
-                                              "uint16_t", "uint32_t", "uint64_t", "half",     "bfloat16_t", "float",
-                                              "double"};
+  constexpr const char* names[dtype_count] = {"bool",       "int8_t",   "int16_t",  "int32_t",  "int64_t",
+                                              "uint8_t",    "uint16_t", "uint32_t", "uint64_t", "half",
+                                              "bfloat16_t", "float",    "double"};
   return names[static_cast<int>(dtype)];
 }
 
@@ -76,7 +76,8 @@ std::int64_t granule_of(const Kernel& kernel) {
 
 Context::Context(const Kernel& kernel_, const Signature& signature_, const Tiling& tiling_)
     : kernel(kernel_), signature(signature_), tiling(tiling_), uses(fuse::count_uses(kernel_)) {
-  for (const char* taken : {"pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC", "GM_ADDR"})
+  for (const char* taken :
+       {"pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC", "GM_ADDR"})
     (void)names.fresh(taken);
   declared.assign(kernel.variables.size(), false);
   for (const Variable& variable : kernel.variables) variables.push_back(names.fresh(variable.name));
@@ -99,13 +100,17 @@ Context::Context(const Kernel& kernel_, const Signature& signature_, const Tilin
     const Layout layout = i < signature.arguments.size() ? signature.arguments[i].layout : Layout::Dense;
     std::int64_t dense = 1;
     for (std::size_t axis = info.extents.size(); axis-- > 0;) {
-      const bool known = layout == Layout::Dense || (layout == Layout::InnerDense && axis + 1 == info.extents.size());
-      info.strides[axis] = known ? Amount{dense} : Amount{1, names.fresh(variables[id] + "_stride" + std::to_string(axis))};
+      const bool known =
+          layout == Layout::Dense || (layout == Layout::InnerDense && axis + 1 == info.extents.size());
+      info.strides[axis] =
+          known ? Amount{dense} : Amount{1, names.fresh(variables[id] + "_stride" + std::to_string(axis))};
       dense *= info.extents[axis];
     }
     if (dense >= std::int64_t{1} << 31) index_type = "int64_t";
-    info.object = add_object({.kind = Object::Kind::Global, .name = names.fresh(variables[id] + "_gm"),
-                              .dtype = info.dtype, .bytes = dense * bytes_of(info.dtype)});
+    info.object = add_object({.kind = Object::Kind::Global,
+                              .name = names.fresh(variables[id] + "_gm"),
+                              .dtype = info.dtype,
+                              .bytes = dense * bytes_of(info.dtype)});
     tensors.emplace(id, std::move(info));
   }
 }
@@ -156,7 +161,9 @@ void Context::otherwise() {
   program.nodes.push_back({.kind = Node::Kind::Else, .text = "} else {", .location = location});
 }
 
-void Context::close() { program.nodes.push_back({.kind = Node::Kind::Close, .text = "}", .location = location}); }
+void Context::close() {
+  program.nodes.push_back({.kind = Node::Kind::Close, .text = "}", .location = location});
+}
 
 int Context::queue(bool in, int number, std::int64_t bytes, bool twice) {
   int seen = -1;
@@ -198,10 +205,11 @@ std::vector<std::int64_t> Context::extents(const std::vector<Dim>& shape, const 
   std::vector<std::int64_t> result;
   for (const Dim& dim : shape) {
     if (!dim.is_constant())
-      throw pl::UserError("AscendC: the extent " + kernel.variables[dim.variable].name +
-                              " is computed when the kernel runs; this target needs constant extents: load whole "
-                              "tiles and mask what is outside",
-                          place(at));
+      throw pl::UserError(
+          "AscendC: the extent " + kernel.variables[dim.variable].name +
+              " is computed when the kernel runs; this target needs constant extents: load whole "
+              "tiles and mask what is outside",
+          place(at));
     result.push_back(dim.extent);
   }
   return result;
@@ -237,7 +245,8 @@ Home& Context::home_of(VariableId variable) {
   const auto found = homes.find(variable);
   if (found != homes.end()) return found->second;
   const Type& type = kernel.variables[variable].type;
-  return homes.emplace(variable, new_home(variables[variable] + "_kept", type.dtype, type.shape)).first->second;
+  return homes.emplace(variable, new_home(variables[variable] + "_kept", type.dtype, type.shape))
+      .first->second;
 }
 
 }  // namespace trilith::codegen::ascendc

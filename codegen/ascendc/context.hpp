@@ -103,18 +103,18 @@ struct Context {
   std::int64_t workspace_bytes = 0;  ///< of one block, behind its line of checks
   std::vector<Check> checks;
   std::set<VariableId> named;
-  std::vector<bool> declared;  ///< scalars, by VariableId
+  std::vector<bool> declared;             ///< scalars, by VariableId
   std::vector<std::string> declarations;  ///< in front of the first statement
   bool uses_workspace = false;
   bool spmd = false;
   std::string index_type = "int32_t";  ///< of numbers of elements
-  bool doubled = false;  ///< some queue has two buffers
+  bool doubled = false;                ///< some queue has two buffers
   std::set<ObjectId> used_tensors;
   int nests = 0;            ///< lowered so far
   bool spreads = false;     ///< the nest's rounds do not depend on each other
   std::int64_t rounds = 1;  ///< of the nest that is spread
-  bool has_jumps = false;  ///< `goto`: nothing is declared where it is first assigned
-  int depth = 0;         ///< of control flow
+  bool has_jumps = false;   ///< `goto`: nothing is declared where it is first assigned
+  int depth = 0;            ///< of control flow
   SourceLocation location;  ///< of the statement that is lowered
 
   /// Bytes of the workspace in front of tiles: a line of 64 bytes a block.
@@ -136,7 +136,8 @@ struct Context {
                            const SourceLocation& at) const;
   [[nodiscard]] pl::Location place(const SourceLocation& at) const;
   [[nodiscard]] std::string place_text(const SourceLocation& at) const;  ///< "kernel.cpp:12"
-  [[nodiscard]] std::vector<std::int64_t> extents(const std::vector<Dim>& shape, const SourceLocation& at) const;
+  [[nodiscard]] std::vector<std::int64_t> extents(const std::vector<Dim>& shape,
+                                                  const SourceLocation& at) const;
 
   /// The tile variable's own name the first time, another one later.
   [[nodiscard]] std::string tile_name(VariableId variable);
@@ -156,8 +157,9 @@ struct Context {
                                     const std::string& minus_one) const;
   void scalar_assign(const Statement& statement);
   void check_region(const Statement& statement);
-  void fault_if(const std::string& condition, std::int32_t code, const SourceLocation& at, const std::string& what,
-                const std::string& given, const std::string& expected, const std::string& length = "0");
+  void fault_if(const std::string& condition, std::int32_t code, const SourceLocation& at,
+                const std::string& what, const std::string& given, const std::string& expected,
+                const std::string& length = "0");
 
   // statement.cpp
   void statements(std::span<const Statement> list);

@@ -69,7 +69,8 @@ Tile subtract(Call& call) {
   Vector& v = call.v;
   if (call.is_scalar(1)) return v.with_scalar("Adds", call.tile(0), negated(call.scalar(1), call.dtype));
   if (call.is_scalar(0))
-    return v.with_scalar("Adds", v.with_scalar("Muls", call.tile(1), number(call.dtype, "-1")), call.scalar(0));
+    return v.with_scalar("Adds", v.with_scalar("Muls", call.tile(1), number(call.dtype, "-1")),
+                         call.scalar(0));
   return v.binary("Sub", call.tile(0), call.tile(1));
 }
 
@@ -90,12 +91,14 @@ Held lower_arithmetic(Call& call) {
     case Op::Mul: return held(finished(call, commutative(call, "Mul", "Muls")));
     case Op::Sub: return held(finished(call, subtract(call)));
     case Op::Div: return held(finished(call, divided(v, call.tile(0), call.tile(1))));
-    case Op::Neg: return held(wrap_to(v, v.with_scalar("Muls", call.tile(0), number(call.dtype, "-1")), call.dtype));
+    case Op::Neg:
+      return held(wrap_to(v, v.with_scalar("Muls", call.tile(0), number(call.dtype, "-1")), call.dtype));
     case Op::Abs: {
       const Tile x = call.tile(0);
       if (floating) return held(v.unary("Abs", x));
       if (is_unsigned) return held(x);
-      return held(wrap_to(v, v.binary("Max", x, v.with_scalar("Muls", x, number(call.dtype, "-1"))), call.dtype));
+      return held(
+          wrap_to(v, v.binary("Max", x, v.with_scalar("Muls", x, number(call.dtype, "-1"))), call.dtype));
     }
     case Op::Square: {
       const Tile x = call.tile(0);
@@ -103,13 +106,16 @@ Held lower_arithmetic(Call& call) {
     }
     case Op::Sqrt: return held(finished(call, v.unary("Sqrt", call.tile(0))));
     case Op::Recip: return held(finished(call, ones_over(call, call.tile(0))));
-    case Op::Rsqrt: return held(finished(call, ones_over(call, finished(call, v.unary("Sqrt", call.tile(0))))));
+    case Op::Rsqrt:
+      return held(finished(call, ones_over(call, finished(call, v.unary("Sqrt", call.tile(0))))));
     case Op::Sign: {
       const Tile x = call.tile(0);
       if (!floating && call.dtype != DType::UInt32)
-        return held(v.with_scalar("Maxs", v.with_scalar("Mins", x, number(call.dtype, "1")), number(call.dtype, "-1")));
+        return held(v.with_scalar("Maxs", v.with_scalar("Mins", x, number(call.dtype, "1")),
+                                  number(call.dtype, "-1")));
       if (!floating) {
-        const Tile zero = v.duplicate(x.dtype, "0", x.rows, x.columns), one = v.duplicate(x.dtype, "1", x.rows, x.columns);
+        const Tile zero = v.duplicate(x.dtype, "0", x.rows, x.columns),
+                   one = v.duplicate(x.dtype, "1", x.rows, x.columns);
         return held(v.select(v.compare("EQ", x, zero), zero, one));
       }
       const std::string zero = number(call.dtype, "0");
@@ -123,9 +129,11 @@ Held lower_arithmetic(Call& call) {
       const Tile x = call.tile(0);
       if (is_unsigned) return held(x);
       if (!floating) return held(v.with_scalar("Maxs", x, "0"));
-      return held(extremum(v, true, x, v.duplicate(x.dtype, number(call.dtype, "0"), x.rows, x.columns), call.dtype));
+      return held(
+          extremum(v, true, x, v.duplicate(x.dtype, number(call.dtype, "0"), x.rows, x.columns), call.dtype));
     }
-    default: throw pl::InternalError("AscendC emitter: no arithmetic of " + std::string(operation(call.op()).name));
+    default:
+      throw pl::InternalError("AscendC emitter: no arithmetic of " + std::string(operation(call.op()).name));
   }
 }
 
@@ -138,14 +146,16 @@ Held lower_rounding(Call& call) {
                                               : "TRUNC";
   const Tile x = call.tile(0);
   if (x.dtype == DType::Float32) return held(v.cast(x, DType::Float32, mode));
-  return held(v.cast(v.cast(v.cast(x, DType::Float32, "NONE"), DType::Float32, mode), DType::Float16, "RINT"));
+  return held(
+      v.cast(v.cast(v.cast(x, DType::Float32, "NONE"), DType::Float32, mode), DType::Float16, "RINT"));
 }
 
 Tile extremum(Vector& v, bool larger, const Tile& a, const Tile& b, DType dtype) {
   const char* operation = larger ? "Max" : "Min";
   if (dtype == DType::UInt32) {
     const std::string turn = "static_cast<int32_t>(0x80000000u)";
-    return v.with_scalar("Adds", v.binary(operation, v.with_scalar("Adds", a, turn), v.with_scalar("Adds", b, turn)), turn);
+    return v.with_scalar(
+        "Adds", v.binary(operation, v.with_scalar("Adds", a, turn), v.with_scalar("Adds", b, turn)), turn);
   }
   return v.binary(operation, a, b);
 }
@@ -153,7 +163,8 @@ Tile extremum(Vector& v, bool larger, const Tile& a, const Tile& b, DType dtype)
 Held lower_extremum(Call& call) {
   Vector& v = call.v;
   if (call.op() == Op::Clamp)
-    return held(extremum(v, false, extremum(v, true, call.tile(0), call.tile(1), call.dtype), call.tile(2), call.dtype));
+    return held(extremum(v, false, extremum(v, true, call.tile(0), call.tile(1), call.dtype), call.tile(2),
+                         call.dtype));
   return held(extremum(v, call.op() == Op::Maximum, call.tile(0), call.tile(1), call.dtype));
 }
 

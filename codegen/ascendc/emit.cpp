@@ -11,16 +11,17 @@
 namespace trilith::codegen::ascendc {
 namespace {
 
-constexpr std::int64_t smallest_block = 64;      ///< elements: a repeat of 4 bytes
-constexpr std::int64_t largest_block = 16384;    ///< elements: 64 KiB of them do not leave room for another two
-constexpr int vector_cores = 40;                 ///< of the smallest part of the class
+constexpr std::int64_t smallest_block = 64;    ///< elements: a repeat of 4 bytes
+constexpr std::int64_t largest_block = 16384;  ///< elements: 64 KiB of them do not leave room for another two
+constexpr int vector_cores = 40;               ///< of the smallest part of the class
 constexpr std::int64_t bytes_worth_a_core = 16 << 10;
 
 void remember_goto(const std::vector<Statement>& list, bool& jumps) {
   for (const Statement& statement : list) {
     if (statement.kind == StatementKind::Leave && statement.block != 0) jumps = true;
     if (statement.kind == StatementKind::While && !statement.step_body.empty()) jumps = true;
-    for (const auto* body : {&statement.body, &statement.else_body, &statement.step_body}) remember_goto(*body, jumps);
+    for (const auto* body : {&statement.body, &statement.else_body, &statement.step_body})
+      remember_goto(*body, jumps);
   }
 }
 
@@ -84,13 +85,14 @@ std::vector<KernelArgument> arguments_of(const Context& context) {
     const int own = slot++;
     const DType dtype = context.kernel.variables[id].type.dtype;
     if (context.uses.reads[id] + context.uses.writes[id] == 0) return;
-    arguments.push_back({KernelArgument::Kind::Scalar, own, 0, context.variables[id], type_name(scalar_type(dtype)), dtype});
+    arguments.push_back(
+        {KernelArgument::Kind::Scalar, own, 0, context.variables[id], type_name(scalar_type(dtype)), dtype});
   };
   for (const Parameter& parameter : context.kernel.parameters) {
     const Variable& variable = context.kernel.variables[parameter.variable];
     if (variable.type.is_tensor())
-      arguments.push_back({KernelArgument::Kind::Tensor, tensor++, 0, context.variables[parameter.variable], "GM_ADDR",
-                           variable.type.dtype});
+      arguments.push_back({KernelArgument::Kind::Tensor, tensor++, 0, context.variables[parameter.variable],
+                           "GM_ADDR", variable.type.dtype});
     else
       scalar(parameter.variable);
   }
@@ -122,28 +124,31 @@ Attempt lower(Context& context) {
   Attempt attempt;
   attempt.tile_bytes = plan_memory(program);
   attempt.too_many_queues = !queues_fit(program);
-  attempt.fits = !attempt.too_many_queues && queue_bytes(program) + attempt.tile_bytes <= unified_buffer_bytes;
+  attempt.fits =
+      !attempt.too_many_queues && queue_bytes(program) + attempt.tile_bytes <= unified_buffer_bytes;
   return attempt;
 }
 
 [[noreturn]] void does_not_fit(const Context& context, std::int64_t tile_bytes) {
   std::string list;
   for (const Queue& queue : context.program.queues)
-    list += "\n  " + queue.name + ": " + std::to_string(queue.buffers) + " x " + std::to_string(queue.bytes) + " bytes";
+    list += "\n  " + queue.name + ": " + std::to_string(queue.buffers) + " x " + std::to_string(queue.bytes) +
+            " bytes";
   for (const Object& object : context.program.objects)
     if (object.kind == Object::Kind::Calc && object.alias < 0 && object.offset >= 0 && !object.name.empty())
       list += "\n  " + object.name + ": " + std::to_string(object.bytes) + " bytes";
   throw pl::UserError("AscendC: the tiles of kernel " + context.kernel.name + " need " +
                           std::to_string(queue_bytes(context.program) + tile_bytes) +
-                          " bytes of unified buffer, of which there are " + std::to_string(unified_buffer_bytes) + ":" +
-                          list + "\nLoad tiles of fewer rows in a loop.",
+                          " bytes of unified buffer, of which there are " +
+                          std::to_string(unified_buffer_bytes) + ":" + list +
+                          "\nLoad tiles of fewer rows in a loop.",
                       context.place(context.kernel.location));
 }
 
 /// Traffic of the only nest, where it may be spread over cores: no tile outlives it and no block is asked for.
 int cores_for(const Context& context) {
-  if (context.nests != 1 || !context.spreads || context.spmd || !context.checks.empty() || !context.homes.empty() ||
-      !context.program.homes.empty() || context.workspace_bytes > 0)
+  if (context.nests != 1 || !context.spreads || context.spmd || !context.checks.empty() ||
+      !context.homes.empty() || !context.program.homes.empty() || context.workspace_bytes > 0)
     return 1;
   std::int64_t bytes = 0;
   for (const auto& [id, tensor] : context.tensors)
@@ -164,7 +169,8 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
     try {
       attempt = lower(*context);
     } catch (const Spill& spill) {
-      if (!tiling.spilled.insert(spill.name).second) throw pl::InternalError("AscendC emitter: a tile without a place");
+      if (!tiling.spilled.insert(spill.name).second)
+        throw pl::InternalError("AscendC emitter: a tile without a place");
       continue;
     }
     if (attempt.too_many_queues && tiling.queue_limit > 4) {
@@ -174,12 +180,14 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
     if (!attempt.fits) {
       if (tiling.block_elements > smallest_block) {
         // A quarter less each time, in whole repeats.
-        tiling.block_elements = std::max(smallest_block, tiling.block_elements * 3 / 4 / smallest_block * smallest_block);
+        tiling.block_elements =
+            std::max(smallest_block, tiling.block_elements * 3 / 4 / smallest_block * smallest_block);
         continue;
       }
       const Object* worst = nullptr;
       for (const ObjectId home : context->program.homes)
-        if (worst == nullptr || context->program.objects[home].bytes > worst->bytes) worst = &context->program.objects[home];
+        if (worst == nullptr || context->program.objects[home].bytes > worst->bytes)
+          worst = &context->program.objects[home];
       if (worst == nullptr) does_not_fit(*context, attempt.tile_bytes);
       tiling.spilled.insert(worst->name);
       tiling.block_elements = largest;

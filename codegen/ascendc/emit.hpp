@@ -30,7 +30,7 @@ struct KernelArgument {
   int index = 0;
   int axis = 0;
   std::string name;
-  std::string type;             ///< in the text: "GM_ADDR", "int32_t", "float", ...
+  std::string type;              ///< in the text: "GM_ADDR", "int32_t", "float", ...
   DType dtype = DType::Float32;  ///< of the tensor or scalar; 16-bit floats are passed as float
 };
 
@@ -63,7 +63,8 @@ struct Emitted {
   std::vector<KernelArgument> arguments;
   std::vector<Allocation> memory;
   std::vector<Check> checks;
-  std::vector<SourceLocation> lines;  ///< by line of the text, the first one at 0: the user's place, line 0: none
+  std::vector<SourceLocation>
+      lines;  ///< by line of the text, the first one at 0: the user's place, line 0: none
 };
 
 [[nodiscard]] Emitted emit(const Kernel& specialised, const Signature& signature);

@@ -15,11 +15,13 @@ Tile by_element(Call& call, const std::string& type, const std::string& formula)
   const Tile a = v.expand(call.tile(0), rows, columns), b = v.expand(call.tile(1), rows, columns);
   const Tile result = v.fresh(a.dtype, rows, columns);
   const auto read = [&](const std::string& name, const Tile& tile) {
-    return "  const " + type + " " + name + " = static_cast<" + type + ">(" + v.text(tile) + ".GetValue(i));\n";
+    return "  const " + type + " " + name + " = static_cast<" + type + ">(" + v.text(tile) +
+           ".GetValue(i));\n";
   };
   call.c.line(Pipe::Scalar,
-              "for (int32_t i = 0; i < " + v.count(result).text() + "; ++i) {\n" + read("a", a) + read("b", b) + "  " +
-                  v.text(result) + ".SetValue(i, static_cast<int32_t>(" + formula + "));\n}",
+              "for (int32_t i = 0; i < " + v.count(result).text() + "; ++i) {\n" + read("a", a) +
+                  read("b", b) + "  " + v.text(result) + ".SetValue(i, static_cast<int32_t>(" + formula +
+                  "));\n}",
               {v.writes(result), v.reads(a), v.reads(b)});
   return result;
 }
@@ -42,11 +44,14 @@ Held lower_division(Call& call) {
     const std::string trap = is_unsigned ? "b == 0 ? 0 : " : "b == 0 ? 0 : b == -1 ? ";
     switch (call.op()) {
       case Op::Div:
-        return held(by_element(call, type, trap + (is_unsigned ? "" : "static_cast<int32_t>(0u - static_cast<uint32_t>(a)) : ") + "a / b"));
+        return held(by_element(
+            call, type,
+            trap + (is_unsigned ? "" : "static_cast<int32_t>(0u - static_cast<uint32_t>(a)) : ") + "a / b"));
       case Op::Fmod: return held(by_element(call, type, trap + (is_unsigned ? "" : "0 : ") + "a % b"));
       default:
         if (is_unsigned) return held(by_element(call, type, trap + "a % b"));
-        return held(by_element(call, type, trap + "0 : (a % b != 0 && (a % b < 0) != (b < 0) ? a % b + b : a % b)"));
+        return held(
+            by_element(call, type, trap + "0 : (a % b != 0 && (a % b < 0) != (b < 0) ? a % b + b : a % b)"));
     }
   }
   const bool rows = call.rows(), columns = call.columns();

@@ -15,7 +15,7 @@ struct Call {
   Vector& v;
   Context& c;
   const Expr& expr;
-  DType dtype;                 ///< of the operands (of `where`: of the two values)
+  DType dtype;  ///< of the operands (of `where`: of the two values)
   std::vector<Held> operands;
 
   [[nodiscard]] Op op() const { return expr.op; }

@@ -27,7 +27,8 @@ std::string table_of_lines(const Emitted& emitted, const Kernel& kernel) {
     const SourceLocation& at = emitted.lines[i];
     text += (i == 0 ? "\n  {" : i % 4 == 0 ? ",\n  {" : ", {");
     text += at.line == 0 ? "nullptr, 0, 0}"
-                         : file_of(kernel, at) + ", " + std::to_string(at.line) + ", " + std::to_string(at.column) + "}";
+                         : file_of(kernel, at) + ", " + std::to_string(at.line) + ", " +
+                               std::to_string(at.column) + "}";
   }
   return text + "};\n";
 }
@@ -36,10 +37,11 @@ std::string table_of_checks(const Emitted& emitted, const Kernel& kernel) {
   std::string text = "const pl::abi::Fault checks[] = {";
   for (std::size_t i = 0; i < emitted.checks.size(); ++i) {
     const Check& check = emitted.checks[i];
-    text += std::string(i == 0 ? "" : ",") + "\n  {static_cast<pl::abi::FaultCode>(" + std::to_string(check.code) + "), " +
-            std::to_string(check.location.line) + ", " + std::to_string(check.location.column) + ", " +
-            (check.location.file < kernel.files.size() ? quoted(kernel.files[check.location.file]) : "\"\"") + ", " +
-            quoted(check.what) + ", 0, 0, 0}";
+    text += std::string(i == 0 ? "" : ",") + "\n  {static_cast<pl::abi::FaultCode>(" +
+            std::to_string(check.code) + "), " + std::to_string(check.location.line) + ", " +
+            std::to_string(check.location.column) + ", " +
+            (check.location.file < kernel.files.size() ? quoted(kernel.files[check.location.file]) : "\"\"") +
+            ", " + quoted(check.what) + ", 0, 0, 0}";
   }
   return text + "};\n";
 }
@@ -78,8 +80,8 @@ std::string model_entry(const Emitted& emitted, const Kernel& kernel) {
     regions += "  regions[" + std::to_string(region_count++) + "] = model_region(args->tensors[" +
                std::to_string(tensor++) + "], " + std::to_string(variable.type.shape.size()) + ", " +
                std::to_string(size_of(variable.type.dtype)) + ", " +
-               (parameter.access == Access::In ? "false" : "true") + ", " + (parameter.window ? "true" : "false") +
-               ", " + quoted(variable.name) + ");\n";
+               (parameter.access == Access::In ? "false" : "true") + ", " +
+               (parameter.window ? "true" : "false") + ", " + quoted(variable.name) + ");\n";
   }
   const std::string blocks = emitted.spmd ? "args->block_count" : std::to_string(emitted.blocks);
   const std::string bytes = std::to_string(emitted.workspace_bytes);
@@ -118,7 +120,8 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
   if (emitted.spmd) text += "  if (args->block_index != 0) return pl::abi::fault_none;\n";
   if (emitted.workspace_bytes > 0) {
     text += "  const std::int64_t blocks = " + blocks + ";\n";
-    text += "  const auto workspace = static_cast<GM_ADDR>(services->scratch(services->context, " + bytes + "));\n";
+    text += "  const auto workspace = static_cast<GM_ADDR>(services->scratch(services->context, " + bytes +
+            "));\n";
     text += "  if (workspace == nullptr) return pl::abi::fault_out_of_memory;\n";
     text += "  __builtin_memset(workspace, 0, " + bytes + ");\n";
   }
@@ -127,19 +130,24 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
   const int all = region_count + (has_workspace ? 1 : 0);
   text += "  AscendC::model::Region regions[" + std::to_string(all == 0 ? 1 : all) + "];\n" + regions;
   if (has_workspace)
-    text += "  regions[" + std::to_string(region_count) + "] = {workspace, " + bytes + ", true, false, false, \"workspace\"};\n";
+    text += "  regions[" + std::to_string(region_count) + "] = {workspace, " + bytes +
+            ", true, false, false, \"workspace\"};\n";
   text += "  const AscendC::model::Launch request{" + quoted(kernel.name) +
-          ",\n    [](void* arguments) {\n      const Arguments& given = *static_cast<const Arguments*>(arguments);\n" +
+          ",\n    [](void* arguments) {\n      const Arguments& given = *static_cast<const "
+          "Arguments*>(arguments);\n" +
           (passed.empty() ? "      (void)given;\n" : "") + "      " + emitted.symbol + "(" + passed +
           ");\n    },\n    &given, AscendC::model::Cores::" +
-          (emitted.cores == CoreType::Vector ? "Vector" : emitted.cores == CoreType::Cube ? "Cube" : "Mixed") + ", " +
-          blocks + ", regions, " + std::to_string(all) + ", source_lines, " + std::to_string(emitted.lines.size()) +
-          "};\n";
+          (emitted.cores == CoreType::Vector ? "Vector"
+           : emitted.cores == CoreType::Cube ? "Cube"
+                                             : "Mixed") +
+          ", " + blocks + ", regions, " + std::to_string(all) + ", source_lines, " +
+          std::to_string(emitted.lines.size()) + "};\n";
   // One table serves all calls: what it reports to is the call's.
-  text += "  AscendC::model::Table table = *static_cast<const AscendC::model::Table*>(services->model);\n"
-          "  if (table.context == nullptr) table.context = services->context;\n"
-          "  const std::int32_t failed = AscendC::model::launch(&table, request);\n"
-          "  if (failed != 0) return failed;\n";
+  text +=
+      "  AscendC::model::Table table = *static_cast<const AscendC::model::Table*>(services->model);\n"
+      "  if (table.context == nullptr) table.context = services->context;\n"
+      "  const std::int32_t failed = AscendC::model::launch(&table, request);\n"
+      "  if (failed != 0) return failed;\n";
   if (!emitted.checks.empty())
     text += R"(  // The first block whose check failed is told.
   for (std::int64_t block = 0; block < blocks; ++block) {

@@ -11,7 +11,8 @@ std::string number(std::int64_t value) { return std::to_string(value); }
 
 /// A count as a parameter of `type`: constants need no cast.
 std::string as(const char* type, const Amount& amount) {
-  return amount.is_constant() ? amount.text() : std::string("static_cast<") + type + ">(" + amount.text() + ")";
+  return amount.is_constant() ? amount.text()
+                              : std::string("static_cast<") + type + ">(" + amount.text() + ")";
 }
 
 std::string list(std::initializer_list<std::string> items) {
@@ -28,8 +29,8 @@ std::string pad_in(const std::string& to, const std::string& from, DType dtype, 
          type_name(dtype) + ">{false, 0, 0, 0});";
 }
 
-std::string pad_out(const std::string& to, const std::string& from, const std::string& rows, const std::string& bytes,
-                    std::int64_t padding, std::int64_t gap) {
+std::string pad_out(const std::string& to, const std::string& from, const std::string& rows,
+                    const std::string& bytes, std::int64_t padding, std::int64_t gap) {
   return "AscendC::DataCopyPad(" + to + ", " + from + ", AscendC::DataCopyExtParams" +
          list({rows, bytes, number(padding), number(gap), "0"}) + ");";
 }
@@ -65,8 +66,8 @@ Tile Nest::in_tensor(DType dtype, std::int64_t bytes) {
   bytes = round_up(bytes, 256);
   const int queue = c.queue(true, std::min(next_in_, c.tiling.queue_limit - 1), bytes, twice_);
   ++next_in_;
-  const ObjectId object =
-      c.add_object({.kind = Object::Kind::In, .dtype = dtype, .bytes = bytes, .queue = queue, .location = c.location});
+  const ObjectId object = c.add_object(
+      {.kind = Object::Kind::In, .dtype = dtype, .bytes = bytes, .queue = queue, .location = c.location});
   c.program.nodes.push_back({.kind = Node::Kind::Alloc, .object = object, .location = c.location});
   return {object, dtype, false, false};
 }
@@ -145,7 +146,8 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
   }
   const std::string from = at.of(Context::name(stream.object));
   const bool narrow = is_narrow_float(value.dtype);
-  if (!rows && !columns && held == moved_as(stream.dtype) && !narrow && held != DType::Int64 && stream.is_input) {
+  if (!rows && !columns && held == moved_as(stream.dtype) && !narrow && held != DType::Int64 &&
+      stream.is_input) {
     // One element of a tensor that nobody writes while the kernel runs: the scalar pipe reads it where it is.
     const std::string element = c.names.fresh("element");
     c.line(Pipe::Scalar,
@@ -159,12 +161,15 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
   const bool dense = matrix && stream.inner.is(1) && stream.rows.is(block_.max_columns) &&
                      block_.pitch == block_.max_columns;
   if (!matrix || dense) {
-    const Amount count = v.count(rows, columns), stride = rows && !columns ? stream.rows : columns ? stream.inner : Amount{1};
+    const Amount count = v.count(rows, columns), stride = rows && !columns ? stream.rows
+                                                          : columns        ? stream.inner
+                                                                           : Amount{1};
     tile = load_vector(stream, at, count, matrix ? Amount{1} : stride, rows, columns);
   } else {
     if (!stream.inner.is(1))
       c.refuse("load", value.dtype,
-               "the elements of a row of " + stream.name + " do not lie side by side; pass a tensor whose last axis is dense",
+               "the elements of a row of " + stream.name +
+                   " do not lie side by side; pass a tensor whose last axis is dense",
                value.statement != nullptr ? value.statement->location : c.location);
     const DType dtype = moved_as(stream.dtype);
     const std::int64_t size = bytes_of(dtype), row = block_.max_columns * size;
@@ -177,8 +182,8 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
       const std::string r = c.names.fresh("r");
       c.line(Pipe::MoveIn,
              "for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") " +
-                 pad_in(to + "[" + r + " * " + number(block_.pitch) + "]", step(stream, at, r, stream.rows), dtype, "1",
-                        number(row), 0, 0),
+                 pad_in(to + "[" + r + " * " + number(block_.pitch) + "]", step(stream, at, r, stream.rows),
+                        dtype, "1", number(row), 0, 0),
              touches);
     } else {
       const std::int64_t gap = (stream.rows.factor - block_.max_columns) * size;
@@ -188,14 +193,13 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
                    list({blocks, number(row / 32), number(gap / 32), number(padding)}) + ");",
                touches);
       else
-        c.line(Pipe::MoveIn,
-               pad_in(to, from, dtype, blocks, number(row), gap, padding),
-               touches);
+        c.line(Pipe::MoveIn, pad_in(to, from, dtype, blocks, number(row), gap, padding), touches);
     }
     arrived(tile);
   }
   const bool queued = c.program.objects[tile.object].kind == Object::Kind::In;
-  const Tile value_tile = from_storage(tile, stream.global && stream.dtype == value.dtype ? value.dtype : held);
+  const Tile value_tile =
+      from_storage(tile, stream.global && stream.dtype == value.dtype ? value.dtype : held);
   if (queued) {
     const bool shared = next_in_ >= c.tiling.queue_limit;
     if (value_tile.object != tile.object) {
@@ -254,15 +258,16 @@ Tile Nest::spread(const Tile& tile) {
   Tile result = v.fresh_bytes(tile.dtype, round_up(most, 8) * 32);
   const Amount count = v.count(tile);
   if (bytes_of(tile.dtype) >= 2 && bytes_of(tile.dtype) <= 4 && most <= 255 * 8) {
-    const std::string groups = count.is_constant() ? number((count.factor + 7) / 8) : "(" + count.text() + " + 7) / 8";
+    const std::string groups =
+        count.is_constant() ? number((count.factor + 7) / 8) : "(" + count.text() + " + 7) / 8";
     c.line(Pipe::Vector,
            "AscendC::Brcb(" + v.text(result) + ", " + v.text(tile) + ", " + groups +
                ", AscendC::BrcbRepeatParams{1, 8});",
            {{result.object, true}, v.reads(tile)});
   } else {
     c.line(Pipe::Scalar,
-           "for (int32_t i = 0; i < " + count.text() + "; ++i) " + v.text(result) + ".SetValue(i * " + number(block) +
-               ", " + v.text(tile) + ".GetValue(i));",
+           "for (int32_t i = 0; i < " + count.text() + "; ++i) " + v.text(result) + ".SetValue(i * " +
+               number(block) + ", " + v.text(tile) + ".GetValue(i));",
            {{result.object, true}, v.reads(tile)});
   }
   result.rows = tile.rows;
@@ -279,7 +284,8 @@ void Nest::store(const Tile& tile, const Stream& stream) {
   const bool matrix = tile.rows && tile.columns && !block_.rows.is(1);
   const bool dense = matrix && stream.rows.is(block_.max_columns) && block_.pitch == block_.max_columns;
   if (matrix && !dense) {
-    const std::int64_t row = block_.max_columns * size, gap = (stream.rows.factor - block_.max_columns) * size;
+    const std::int64_t row = block_.max_columns * size,
+                       gap = (stream.rows.factor - block_.max_columns) * size;
     const std::int64_t padding = (block_.pitch * size - round_up(row, 32)) / 32;
     const std::string blocks = as("uint16_t", block_.rows);
     if (!stream.rows.is_constant() || stream.rows.factor < block_.max_columns)
@@ -290,14 +296,14 @@ void Nest::store(const Tile& tile, const Stream& stream) {
                  list({blocks, number(row / 32), number(padding), number(gap / 32)}) + ");",
              touches);
     else
-      c.line(Pipe::MoveOut,
-             pad_out(to, from, blocks, number(row), padding, gap),
-             touches);
+      c.line(Pipe::MoveOut, pad_out(to, from, blocks, number(row), padding, gap), touches);
   } else if (const Amount stride = vector_stride(tile, stream); !stride.is(1)) {
     // Spread to a block of 32 bytes each (`root` made it so).
-    if (!stride.is_constant() || stride.factor < 1) throw pl::InternalError("AscendC emitter: results that overlap");
+    if (!stride.is_constant() || stride.factor < 1)
+      throw pl::InternalError("AscendC emitter: results that overlap");
     c.line(Pipe::MoveOut,
-           pad_out(to, from, as("uint16_t", v.count(tile)), number(size), 0, (stride.factor - 1) * size), touches);
+           pad_out(to, from, as("uint16_t", v.count(tile)), number(size), 0, (stride.factor - 1) * size),
+           touches);
   } else {
     const Amount count = v.count(tile);
     const bool blocks = (count.factor * size) % 32 == 0;

@@ -72,8 +72,8 @@ bool Nest::open_rounds(const std::string& hint, std::int64_t extent, std::int64_
     first = "static_cast<" + c.index_type + ">(AscendC::GetBlockIdx()) * " + next;
     next = "static_cast<" + c.index_type + ">(AscendC::GetBlockNum()) * " + next;
   }
-  c.open("for (" + c.index_type + " " + variable + " = " + first + "; " + variable + " < " + std::to_string(extent) +
-         "; " + variable + " += " + next + ") {");
+  c.open("for (" + c.index_type + " " + variable + " = " + first + "; " + variable + " < " +
+         std::to_string(extent) + "; " + variable + " += " + next + ") {");
   if (extent % step != 0) {
     count = {1, c.names.fresh(hint + "s")};
     c.line(Pipe::None, "const int32_t " + count.name + " = " + rest_of(extent, variable, step) + ";");
@@ -92,7 +92,8 @@ void Nest::hoist() {
   if (block_.max_rows >= row_extent_) return;
   twice_ = c.depth > 0 || !loops_.empty();
   for (auto& [id, stream] : reads_)
-    if (stream.global && stream.rows.is(0) && (block_.max_columns == inner_extent_ || stream.inner.is(0))) get(id);
+    if (stream.global && stream.rows.is(0) && (block_.max_columns == inner_extent_ || stream.inner.is(0)))
+      get(id);
   hoisted_in_ = next_in_;
 }
 
@@ -165,7 +166,8 @@ void Nest::add_columns(ValueId id, const Tile& total) {
   const Reduction reduction = reduction_of(*value.expr, inner_extent_);
   const Held operand = get(value.operands[0].value);
   c.comment(*value.statement);
-  const Tile all = prepare(v, reduction, tile_of(operand, plan_.values[value.operands[0].value].dtype, false, true));
+  const Tile all =
+      prepare(v, reduction, tile_of(operand, plan_.values[value.operands[0].value].dtype, false, true));
   combine(v, reduction, total, v.reduce_columns(reduction.fold, all));
 }
 
@@ -174,7 +176,7 @@ void Nest::finish_totals(const std::map<ValueId, Tile>& totals) {
     const Value& value = plan_.values[id];
     const std::int64_t extent = nest_.column && !reduces_columns_ ? row_extent_ : inner_extent_;
     const Tile result = finish(v, reduction_of(*value.expr, extent), total);
-    scopes_.back().held[id] = {{.tile = result}, {}};
+    scopes_.back().held[id] = {{result, {}}, {}};
   }
 }
 
@@ -189,7 +191,8 @@ void Nest::column_rounds() {
     return;
   }
   const bool chunked = block_.max_columns < inner_extent_;
-  const bool many_columns = chunked && open_rounds("column", inner_extent_, block_.max_columns, column_, block_.columns);
+  const bool many_columns =
+      chunked && open_rounds("column", inner_extent_, block_.max_columns, column_, block_.columns);
   open_scope();
   twice_ = c.depth > 0 || !loops_.empty() || many_columns;
   std::map<ValueId, Tile> totals = start_totals(body.reductions);
@@ -253,30 +256,47 @@ Held Nest::compute(ValueId id) {
   const Value& value = plan_.values[id];
   if (value.kind == ValueKind::RowReduce) {
     const Reduction reduction = reduction_of(*value.expr, inner_extent_);
-    if (inner_extent_ == 0) return {{.scalar = empty_result(reduction, value.dtype)}, {}};
+    if (inner_extent_ == 0) return {{{}, empty_result(reduction, value.dtype)}, {}};
     const ValueId from = value.operands[0].value;
     const Held operand = get(from);
     c.comment(*value.statement);
     const bool rows = !operand.operand.is_scalar() && operand.operand.tile.rows;
-    const Tile all = prepare(v, reduction, tile_of(operand, plan_.values[from].dtype, rows, inner_extent_ > 1));
-    if (inner_extent_ == 1) return {{.tile = finish(v, reduction, all)}, {}};
-    return {{.tile = finish(v, reduction, v.reduce_columns(reduction.fold, all))}, {}};
+    const Tile all =
+        prepare(v, reduction, tile_of(operand, plan_.values[from].dtype, rows, inner_extent_ > 1));
+    if (inner_extent_ == 1) return {{finish(v, reduction, all), {}}, {}};
+    return {{finish(v, reduction, v.reduce_columns(reduction.fold, all)), {}}, {}};
   }
-  if (value.kind == ValueKind::ColReduce) throw pl::InternalError("AscendC emitter: a column reduction that is late");
+  if (value.kind == ValueKind::ColReduce)
+    throw pl::InternalError("AscendC emitter: a column reduction that is late");
   Call call{v, c, *value.expr, DType::Float32, {}};
   const Expr& decides = value.expr->operands[value.expr->op == Op::Where ? 1 : 0];
   call.dtype = decides.type.dtype;
-  for (std::size_t i = 0; i < value.operands.size(); ++i) {
-    const fuse::Operand& operand = value.operands[i];
+  bool larger = false;
+  for (const fuse::Operand& operand : value.operands) {
     if (operand.value >= 0)
       call.operands.push_back(get(operand.value));
     else
-      call.operands.push_back({{.scalar = c.element(*operand.scalar, operand.scalar->type.dtype)}, {}});
+      call.operands.push_back({{{}, c.element(*operand.scalar, operand.scalar->type.dtype)}, {}});
+    const Operand& last = call.operands.back().operand;
+    larger = larger || (!last.is_scalar() && !v.is_one(last.tile));
   }
+  // One element beside many is a scalar.
+  if (larger)
+    for (Held& held : call.operands)
+      if (!held.operand.is_scalar() && v.is_one(held.operand.tile))
+        held = {{{}, scalar_of(held.operand.tile)}, {}};
   c.comment(*value.statement);
   if (const std::string reason = refusal(value.expr->op, call.dtype); !reason.empty())
     c.refuse(operation(value.expr->op).name, call.dtype, reason, value.statement->location);
   return lowering(value.expr->op).lower(call);
+}
+
+/// The element of a tile of one, read once in the level of the loops where it is read first.
+std::string Nest::scalar_of(const Tile& tile) {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+    if (const auto found = scope->elements.find(v.text(tile)); found != scope->elements.end())
+      return found->second;
+  return scopes_.back().elements[v.text(tile)] = v.read(tile);
 }
 
 Tile Nest::tile_of(const Held& held, DType dtype, bool rows, bool columns) {
@@ -293,7 +313,8 @@ void Nest::name(const Tile& tile, VariableId variable) {
 /// A tile that this block computed and nothing else holds.
 bool Nest::is_mine(const Tile& tile) const {
   const Object& object = c.program.objects[tile.object];
-  return tile.object >= first_mine_ && object.kind == Object::Kind::Calc && object.alias < 0 && tile.at.is_zero();
+  return tile.object >= first_mine_ && object.kind == Object::Kind::Calc && object.alias < 0 &&
+         tile.at.is_zero() && object.dtype == tile.dtype;
 }
 
 bool Nest::lies_as_block(const Stream& stream, const Address& at, bool rows, bool columns, DType held) const {
@@ -312,7 +333,8 @@ void Nest::root(std::size_t number) {
   const Stream& stream = writes_[number];
   if (root.kind == RootKind::Reduce && stream.object < 0) return;
   const Value& value = plan_.values[root.value];
-  const bool rows = block_.max_rows > 1 && !stream.rows.is(0), columns = inner_extent_ != 1 && !stream.inner.is(0);
+  const bool rows = block_.max_rows > 1 && !stream.rows.is(0),
+             columns = inner_extent_ != 1 && !stream.inner.is(0);
   if (columns && inner_extent_ == 0) return;
   if (next_out_ >= c.tiling.queue_limit) flush();
   const Held held = get(root.value);
@@ -322,7 +344,8 @@ void Nest::root(std::size_t number) {
   const Address at = address(stream);
   if (!stream.global) {
     const bool one = !rows && !columns;
-    if (!lies_as_block(stream, at, rows, columns, tile.dtype) && !(one && at.is_zero())) throw Spill{stream.name};
+    if (!lies_as_block(stream, at, rows, columns, tile.dtype) && !(one && at.is_zero()))
+      throw Spill{stream.name};
     keep(tile, {stream.object, tile.dtype, rows, columns, at});
     return;
   }
@@ -335,9 +358,9 @@ void Nest::root(std::size_t number) {
   object.kind = Object::Kind::Out;
   if (object.name.empty()) object.name = c.names.fresh(stream.name + "_tile");
   object.queue = c.queue(false, next_out_++, object.bytes, twice_);
-  const auto declared = std::ranges::find_if(c.program.nodes.rbegin(), c.program.nodes.rend(), [&](const Node& node) {
-    return node.kind == Node::Kind::Declare && node.object == tile.object;
-  });
+  const auto declared = std::ranges::find_if(
+      c.program.nodes.rbegin(), c.program.nodes.rend(),
+      [&](const Node& node) { return node.kind == Node::Kind::Declare && node.object == tile.object; });
   declared->kind = Node::Kind::Alloc;
   pending_.push_back({tile, &stream});
 }
@@ -368,8 +391,10 @@ ObjectId Nest::resolve(ObjectId object) const {
 void Nest::flush() {
   for (const Pending& pending : pending_) {
     c.location = pending.tile.object >= 0 ? c.program.objects[pending.tile.object].location : c.location;
-    c.program.nodes.push_back({.kind = Node::Kind::EnQue, .object = pending.tile.object, .location = c.location});
-    c.program.nodes.push_back({.kind = Node::Kind::DeQue, .object = pending.tile.object, .location = c.location});
+    c.program.nodes.push_back(
+        {.kind = Node::Kind::EnQue, .object = pending.tile.object, .location = c.location});
+    c.program.nodes.push_back(
+        {.kind = Node::Kind::DeQue, .object = pending.tile.object, .location = c.location});
     store(pending.tile, *pending.stream);
     free(pending.tile);
     for (Scope& scope : scopes_)

@@ -33,7 +33,11 @@ struct Held {
 class Nest {
  public:
   Nest(Context& context, const fuse::Plan& plan, int number, std::map<fuse::ValueId, Home>& temporaries)
-      : c(context), plan_(plan), nest_(plan.nests[number]), number_(number), temporaries_(temporaries),
+      : c(context),
+        plan_(plan),
+        nest_(plan.nests[number]),
+        number_(number),
+        temporaries_(temporaries),
         v(context, block_) {}
 
   void emit();
@@ -46,6 +50,7 @@ class Nest {
   /// Values that exist in one level of the nest's loops, and tensors of queues to free at its end.
   struct Scope {
     std::map<fuse::ValueId, Held> held;
+    std::map<std::string, std::string> elements;  ///< of tiles of one element that the scalar pipe has read
     std::vector<ObjectId> in;
   };
   struct Pending {
@@ -84,6 +89,7 @@ class Nest {
   // values and what becomes of them
   Held get(fuse::ValueId id);
   Held compute(fuse::ValueId id);
+  std::string scalar_of(const Tile& tile);
   Tile tile_of(const Held& held, DType dtype, bool rows, bool columns);
   void name(const Tile& tile, VariableId variable);
   void root(std::size_t number);
@@ -92,7 +98,8 @@ class Nest {
   [[nodiscard]] std::size_t index_of(const fuse::Root& root) const;
   [[nodiscard]] ObjectId resolve(ObjectId object) const;
   [[nodiscard]] bool is_mine(const Tile& tile) const;
-  [[nodiscard]] bool lies_as_block(const Stream& stream, const Address& at, bool rows, bool columns, DType held) const;
+  [[nodiscard]] bool lies_as_block(const Stream& stream, const Address& at, bool rows, bool columns,
+                                   DType held) const;
   [[nodiscard]] Address address(const Stream& stream) const;
   [[nodiscard]] bool from_memory(fuse::ValueId id) const;
 
@@ -101,8 +108,8 @@ class Nest {
   static std::string step(const Stream& stream, Address at, const std::string& i, const Amount& stride);
   [[nodiscard]] Amount vector_stride(const Tile& tile, const Stream& stream) const;
   Tile spread(const Tile& tile);
-  Tile load_vector(const Stream& stream, const Address& at, const Amount& count, const Amount& stride, bool rows,
-                   bool columns);
+  Tile load_vector(const Stream& stream, const Address& at, const Amount& count, const Amount& stride,
+                   bool rows, bool columns);
   void store(const Tile& tile, const Stream& stream);
   Tile in_tensor(DType dtype, std::int64_t bytes);
   void arrived(const Tile& tile);

@@ -43,7 +43,8 @@ Stream Nest::region_stream(const Statement& statement, const std::vector<Dim>& s
       stream.base.add(stride, c.index(at));
   }
   const std::size_t dropped = tensor.strides.size() - shape.size();
-  follow(stream, shape, {tensor.strides.begin() + static_cast<std::ptrdiff_t>(dropped), tensor.strides.end()});
+  follow(stream, shape,
+         {tensor.strides.begin() + static_cast<std::ptrdiff_t>(dropped), tensor.strides.end()});
   return stream;
 }
 
@@ -72,7 +73,8 @@ Stream Nest::stream_of(ValueId id) {
 Stream Nest::stream_of(const Root& root) {
   const std::vector<Dim>& shape = plan_.values[root.value].shape;
   if (root.kind == RootKind::Store) return region_stream(*root.statement, shape);
-  return home_stream(root.temporary ? temporaries_.at(root.value) : c.home_of(root.statement->variable), shape);
+  return home_stream(root.temporary ? temporaries_.at(root.value) : c.home_of(root.statement->variable),
+                     shape);
 }
 
 bool Nest::from_memory(ValueId id) const {
@@ -200,7 +202,8 @@ void Nest::choose_block() {
     block_.pitch = c.pitch(columns);
     block_.columns = {columns};
   }
-  repeats_ = c.depth > 0 || !loops_.empty() || block_.max_rows < row_extent_ || block_.max_columns < inner_extent_;
+  repeats_ =
+      c.depth > 0 || !loops_.empty() || block_.max_rows < row_extent_ || block_.max_columns < inner_extent_;
 }
 
 }  // namespace trilith::codegen::ascendc

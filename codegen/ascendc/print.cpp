@@ -25,7 +25,8 @@ class Printer {
     for (const Node& node : program_.nodes) {
       if (node.kind == Node::Kind::Close || node.kind == Node::Kind::Else) --depth_;
       body(node);
-      if (node.kind == Node::Kind::Open || node.kind == Node::Kind::Branch || node.kind == Node::Kind::Else) ++depth_;
+      if (node.kind == Node::Kind::Open || node.kind == Node::Kind::Branch || node.kind == Node::Kind::Else)
+        ++depth_;
     }
     depth_ = 0;
     line("}", {});
@@ -95,18 +96,22 @@ class Printer {
   }
 
   void fault_function() {
-    line("// Leaves what was wrong in this core's line of the workspace: number of the check, what was given and expected.\n"
-         "__aicore__ inline void Fault(GM_ADDR workspace, int64_t check, int64_t given, int64_t expected, int64_t length) {\n"
-         "  AscendC::GlobalTensor<int64_t> report;\n"
-         "  report.SetGlobalBuffer(reinterpret_cast<__gm__ int64_t*>(workspace + 64 * AscendC::GetBlockIdx()), 8);\n"
-         "  report.SetValue(0, check);\n"
-         "  report.SetValue(1, given);\n"
-         "  report.SetValue(2, expected);\n"
-         "  report.SetValue(3, length);\n"
-         "  AscendC::DataCacheCleanAndInvalid<int64_t, AscendC::CacheLine::SINGLE_CACHE_LINE,\n"
-         "                                    AscendC::DcciDst::CACHELINE_OUT>(report);\n"
-         "}\n",
-         {});
+    line(
+        "// Leaves what was wrong in this core's line of the workspace: number of the check, what was given "
+        "and expected.\n"
+        "__aicore__ inline void Fault(GM_ADDR workspace, int64_t check, int64_t given, int64_t expected, "
+        "int64_t length) {\n"
+        "  AscendC::GlobalTensor<int64_t> report;\n"
+        "  report.SetGlobalBuffer(reinterpret_cast<__gm__ int64_t*>(workspace + 64 * "
+        "AscendC::GetBlockIdx()), 8);\n"
+        "  report.SetValue(0, check);\n"
+        "  report.SetValue(1, given);\n"
+        "  report.SetValue(2, expected);\n"
+        "  report.SetValue(3, length);\n"
+        "  AscendC::DataCacheCleanAndInvalid<int64_t, AscendC::CacheLine::SINGLE_CACHE_LINE,\n"
+        "                                    AscendC::DcciDst::CACHELINE_OUT>(report);\n"
+        "}\n",
+        {});
   }
 
   void arguments(Emitted& emitted) {
@@ -120,8 +125,8 @@ class Printer {
     const bool pipe = !program_.queues.empty() || tile_bytes_ > 0 || !program_.events.empty();
     if (pipe) line("AscendC::TPipe pipe;", {});
     for (const Queue& queue : program_.queues)
-      line("AscendC::TQue<AscendC::TPosition::" + std::string(queue.in ? "VECIN" : "VECOUT") + ", 1> " + queue.name +
-               ";",
+      line("AscendC::TQue<AscendC::TPosition::" + std::string(queue.in ? "VECIN" : "VECOUT") + ", 1> " +
+               queue.name + ";",
            {});
     if (tile_bytes_ > 0) line("AscendC::TBuf<AscendC::TPosition::VECCALC> tiles;", {});
     for (const Queue& queue : program_.queues)
@@ -149,7 +154,9 @@ class Printer {
       std::ranges::transform(name, name.begin(), [](char c) {
         return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
       });
-      line("const auto " + name + " = static_cast<event_t>(pipe.FetchEventID(AscendC::HardEvent::" + event + "));", {});
+      line("const auto " + name + " = static_cast<event_t>(pipe.FetchEventID(AscendC::HardEvent::" + event +
+               "));",
+           {});
     }
   }
 
@@ -178,12 +185,13 @@ class Printer {
     std::string text;
     switch (node.kind) {
       case Node::Kind::Declare: {
-        const std::int64_t at = object.offset / bytes_of(object.dtype);
-        text = "auto " + object.name + " = tiles.Get<" + type + ">()" + (at == 0 ? "" : "[" + std::to_string(at) + "]") +
-               ";";
+        text = "auto " + object.name + " = tiles.GetWithOffset<" + type + ">(" +
+               std::to_string(object.bytes / bytes_of(object.dtype)) + ", " + std::to_string(object.offset) + ");";
         break;
       }
-      case Node::Kind::Alloc: text = "auto " + object.name + " = " + queue + ".AllocTensor<" + type + ">();"; break;
+      case Node::Kind::Alloc:
+        text = "auto " + object.name + " = " + queue + ".AllocTensor<" + type + ">();";
+        break;
       case Node::Kind::EnQue: text = queue + ".EnQue(" + object.name + ");"; break;
       case Node::Kind::DeQue: text = object.name + " = " + queue + ".DeQue<" + type + ">();"; break;
       default: text = queue + ".FreeTensor(" + object.name + ");";
@@ -195,8 +203,8 @@ class Printer {
     std::int64_t at = 0;
     for (const Queue& queue : program_.queues)
       for (int i = 0; i < queue.buffers; ++i) {
-        emitted.memory.push_back({"UB", queue.name + (queue.buffers > 1 ? "[" + std::to_string(i) + "]" : ""), at,
-                                  queue.bytes, 1, static_cast<std::uint32_t>(lines_.size())});
+        emitted.memory.push_back({"UB", queue.name + (queue.buffers > 1 ? "[" + std::to_string(i) + "]" : ""),
+                                  at, queue.bytes, 1, static_cast<std::uint32_t>(emitted.lines.size())});
         at += queue.bytes;
       }
     for (std::size_t i = 0; i < program_.objects.size(); ++i) {

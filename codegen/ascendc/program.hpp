@@ -31,13 +31,13 @@ struct Object {
   std::string name = {};
   DType dtype = DType::Float32;  ///< of its elements there
   std::int64_t bytes = 0;
-  int queue = -1;             ///< In, Out
-  std::int64_t offset = -1;   ///< Calc: in the buffer of tiles, once planned
+  int queue = -1;               ///< In, Out
+  std::int64_t offset = -1;     ///< Calc: in the buffer of tiles, once planned
   std::int64_t workspace = -1;  ///< Global: offset in the block's workspace, if it is there
-  ObjectId alias = -1;        ///< it is part of another object, from `part` (text) on
+  ObjectId alias = -1;          ///< it is part of another object, from `part` (text) on
   std::string part = {};
   std::int64_t part_offset = 0;  ///< in bytes; -1: known at run time only
-  SourceLocation location = {};    ///< what it is for
+  SourceLocation location = {};  ///< what it is for
 };
 
 struct Touch {
@@ -56,7 +56,7 @@ struct Node {
     Branch,   ///< "if (…) {"
     Else,     ///< "} else {"
     Close,
-    Alloc,    ///< of a queue's tensor: `object`
+    Alloc,  ///< of a queue's tensor: `object`
     EnQue,
     DeQue,
     Free,

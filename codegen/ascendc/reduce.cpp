@@ -23,8 +23,10 @@ const char* pairwise(Fold fold) {
 std::string combine(Fold fold, DType dtype, const std::string& a, const std::string& b) {
   const std::string wrapping = "static_cast<int32_t>(static_cast<uint32_t>(" + a + ") ";
   switch (fold) {
-    case Fold::Sum: return dtype == DType::Int32 ? wrapping + "+ static_cast<uint32_t>(" + b + "))" : a + " + " + b;
-    case Fold::Prod: return dtype == DType::Int32 ? wrapping + "* static_cast<uint32_t>(" + b + "))" : a + " * " + b;
+    case Fold::Sum:
+      return dtype == DType::Int32 ? wrapping + "+ static_cast<uint32_t>(" + b + "))" : a + " + " + b;
+    case Fold::Prod:
+      return dtype == DType::Int32 ? wrapping + "* static_cast<uint32_t>(" + b + "))" : a + " * " + b;
     case Fold::Max: return b + " > " + a + " ? " + b + " : " + a;
     case Fold::Min: return b + " < " + a + " ? " + b + " : " + a;
   }
@@ -52,10 +54,11 @@ Tile Vector::fold_flat(Fold fold, const Tile& a) {
   const std::int64_t most = capacity(a.rows, a.columns);
   if (has_instruction(fold, a.dtype)) {
     const std::int64_t repeats = round_up(most, per_repeat(a.dtype)) / per_repeat(a.dtype);
-    const Tile scratch = fresh_bytes(a.dtype, (fold == Fold::Sum ? repeats : 2 * repeats) * bytes_of(a.dtype));
+    const Tile scratch =
+        fresh_bytes(a.dtype, (fold == Fold::Sum ? repeats : 2 * repeats) * bytes_of(a.dtype));
     c.line(Pipe::Vector,
-           "AscendC::Reduce" + suffix(fold) + "(" + text(result) + ", " + text(a) + ", " + text(scratch) + ", " +
-               count.text() + ");",
+           "AscendC::Reduce" + suffix(fold) + "(" + text(result) + ", " + text(a) + ", " + text(scratch) +
+               ", " + count.text() + ");",
            {writes(result), {scratch.object, true}, reads(a)});
     return result;
   }
@@ -68,8 +71,8 @@ Tile Vector::fold_flat(Fold fold, const Tile& a) {
     c.line(Pipe::None, "const int32_t " + half + " = (" + left + " + " + number(2 * block - 1) + ") / " +
                            number(2 * block) + " * " + number(block) + ";");
     c.line(Pipe::Vector,
-           std::string("AscendC::") + pairwise(fold) + "(" + text(folded) + ", " + text(folded) + ", " + text(folded) +
-               "[" + half + "], " + left + " - " + half + ");",
+           std::string("AscendC::") + pairwise(fold) + "(" + text(folded) + ", " + text(folded) + ", " +
+               text(folded) + "[" + half + "], " + left + " - " + half + ");",
            {writes(folded), reads(folded)});
     c.line(Pipe::None, left + " = " + half + ";");
     c.close();
@@ -78,9 +81,10 @@ Tile Vector::fold_flat(Fold fold, const Tile& a) {
   const std::string end = most > block ? left : count.text();
   const std::string type = type_name(a.dtype);
   c.line(Pipe::Scalar,
-         type + " " + total + " = " + text(folded) + ".GetValue(0);\nfor (int32_t i = 1; i < " + end + "; ++i) {\n  const " +
-             type + " " + item + " = " + text(folded) + ".GetValue(i);\n  " + total + " = " +
-             combine(fold, a.dtype, total, item) + ";\n}\n" + text(result) + ".SetValue(0, " + total + ");",
+         type + " " + total + " = " + text(folded) + ".GetValue(0);\nfor (int32_t i = 1; i < " + end +
+             "; ++i) {\n  const " + type + " " + item + " = " + text(folded) + ".GetValue(i);\n  " + total +
+             " = " + combine(fold, a.dtype, total, item) + ";\n}\n" + text(result) + ".SetValue(0, " + total +
+             ");",
          {writes(result), reads(folded)});
   return result;
 }
@@ -93,8 +97,8 @@ Tile Vector::fold_rows(Fold fold, const Tile& a) {
                                 std::int64_t between) {
     const std::string order = fold == Fold::Sum ? "" : ", AscendC::ReduceOrder::ORDER_ONLY_VALUE";
     c.line(Pipe::Vector,
-           "AscendC::WholeReduce" + suffix(fold) + "(" + text(result) + ", " + from + ", " + number(mask) + ", " +
-               rows + ", 1, 1, " + number(between) + order + ");",
+           "AscendC::WholeReduce" + suffix(fold) + "(" + text(result) + ", " + from + ", " + number(mask) +
+               ", " + rows + ", 1, 1, " + number(between) + order + ");",
            {writes(result), touch});
   };
   const bool instruction = has_instruction(fold, a.dtype);
@@ -107,11 +111,11 @@ Tile Vector::fold_rows(Fold fold, const Tile& a) {
   const std::int64_t kept = columns >= width ? width : columns;
   const std::int64_t kept_pitch = round_up(kept, block);
   const Tile folded = fresh_bytes(a.dtype, block_.max_rows * kept_pitch * bytes_of(a.dtype));
-  const auto add = [&](const std::string& into, const std::string& first, const std::string& second, std::int64_t mask,
-                       std::int64_t first_between, std::int64_t second_between) {
+  const auto add = [&](const std::string& into, const std::string& first, const std::string& second,
+                       std::int64_t mask, std::int64_t first_between, std::int64_t second_between) {
     return std::string("AscendC::") + pairwise(fold) + "(" + into + ", " + first + ", " + second + ", " +
-           number(mask) + ", " + rows + ", AscendC::BinaryRepeatParams{1, 1, 1, " + number(kept_pitch / block) + ", " + number(first_between) +
-           ", " + number(second_between) + "});";
+           number(mask) + ", " + rows + ", AscendC::BinaryRepeatParams{1, 1, 1, " +
+           number(kept_pitch / block) + ", " + number(first_between) + ", " + number(second_between) + "});";
   };
   const std::string to = text(folded), from = text(a);
   const std::int64_t own = kept_pitch / block;
@@ -122,8 +126,9 @@ Tile Vector::fold_rows(Fold fold, const Tile& a) {
     done = 2 * width;
   } else {
     c.line(Pipe::Vector,
-           "AscendC::Muls(" + to + ", " + from + ", static_cast<" + type_name(a.dtype) + ">(1), " + number(kept) +
-               ", " + rows + ", AscendC::UnaryRepeatParams{1, 1, " + number(own) + ", " + number(pitch) + "});",
+           "AscendC::Muls(" + to + ", " + from + ", static_cast<" + type_name(a.dtype) + ">(1), " +
+               number(kept) + ", " + rows + ", AscendC::UnaryRepeatParams{1, 1, " + number(own) + ", " +
+               number(pitch) + "});",
            {{folded.object, true}, reads(a)});
   }
   for (; done < columns; done += width)
@@ -144,18 +149,19 @@ Tile Vector::fold_rows(Fold fold, const Tile& a) {
   }
   const std::string total = c.names.fresh("total"), item = c.names.fresh("item"), type = type_name(a.dtype);
   c.line(Pipe::Scalar,
-         "for (int32_t r = 0; r < " + rows + "; ++r) {\n  " + type + " " + total + " = " + to + ".GetValue(r * " +
-             number(kept_pitch) + ");\n  for (int32_t i = 1; i < " + number(left) + "; ++i) {\n    const " + type +
-             " " + item + " = " + to + ".GetValue(r * " + number(kept_pitch) + " + i);\n    " + total + " = " +
-             combine(fold, a.dtype, total, item) + ";\n  }\n  " + text(result) + ".SetValue(r, " + total + ");\n}",
+         "for (int32_t r = 0; r < " + rows + "; ++r) {\n  " + type + " " + total + " = " + to +
+             ".GetValue(r * " + number(kept_pitch) + ");\n  for (int32_t i = 1; i < " + number(left) +
+             "; ++i) {\n    const " + type + " " + item + " = " + to + ".GetValue(r * " + number(kept_pitch) +
+             " + i);\n    " + total + " = " + combine(fold, a.dtype, total, item) + ";\n  }\n  " +
+             text(result) + ".SetValue(r, " + total + ");\n}",
          {writes(result), {folded.object, false}});
   return result;
 }
 
 void Vector::accumulate(Fold fold, const Tile& into, const Tile& a) {
   c.line(Pipe::Vector,
-         std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) + ", " +
-             count(into).text() + ");",
+         std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) +
+             ", " + count(into).text() + ");",
          {writes(into), reads(into), reads(a)});
 }
 
@@ -164,8 +170,8 @@ void Vector::accumulate_rows(Fold fold, const Tile& into, const Tile& a) {
   const std::string r = c.names.fresh("r");
   c.open("for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") {");
   c.line(Pipe::Vector,
-         std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) + "[" + r +
-             " * " + number(block_.pitch) + "], " + count(into).text() + ");",
+         std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) +
+             "[" + r + " * " + number(block_.pitch) + "], " + count(into).text() + ");",
          {writes(into), reads(into), reads(a)});
   c.close();
 }

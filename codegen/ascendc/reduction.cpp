@@ -50,7 +50,8 @@ Reduction reduction_of(const Expr& expression, std::int64_t extent) {
         exact_in_float(reduction.fold, reduction.dtype, extent) ? DType::Float32 : held_as(reduction.dtype);
   reduction.is_unsigned = reduction.dtype == DType::UInt32 && !adds;
   reduction.neutral = neutral_of(reduction.fold, reduction.accumulator);
-  if (reduction.accumulator == DType::Float16) reduction.neutral = "static_cast<half>(" + reduction.neutral + ")";
+  if (reduction.accumulator == DType::Float16)
+    reduction.neutral = "static_cast<half>(" + reduction.neutral + ")";
   return reduction;
 }
 
@@ -71,7 +72,8 @@ void combine_rows(Vector& v, const Reduction& reduction, const Tile& total, cons
 Tile finish(Vector& v, const Reduction& reduction, const Tile& total) {
   Tile result = total;
   if (reduction.mean) {
-    const std::string count = literal(Constant::rounded(DType::Float32, static_cast<double>(reduction.extent)));
+    const std::string count =
+        literal(Constant::rounded(DType::Float32, static_cast<double>(reduction.extent)));
     result = v.binary("Div", result, v.duplicate(DType::Float32, count, total.rows, total.columns));
   }
   if (reduction.is_unsigned) return v.with_scalar("Adds", result, "static_cast<int32_t>(0x80000000u)");
@@ -87,7 +89,8 @@ std::string empty_result(const Reduction& reduction, DType dtype) {
   Constant constant = Constant::of(dtype, reduction.fold == Fold::Prod ? 1 : 0);
   if (reduction.fold == Fold::Max) constant = Constant::lowest(dtype);
   if (reduction.fold == Fold::Min) constant = Constant::highest(dtype);
-  if (reduction.mean) return dtype == DType::Float16 ? "static_cast<half>(__builtin_nanf(\"\"))" : "__builtin_nanf(\"\")";
+  if (reduction.mean)
+    return dtype == DType::Float16 ? "static_cast<half>(__builtin_nanf(\"\"))" : "__builtin_nanf(\"\")";
   const std::string text = literal(constant);
   return dtype == DType::Float16 ? "static_cast<half>(" + text + ")" : text;
 }

@@ -27,7 +27,9 @@ std::string floating(float value) {
   return (std::signbit(value) ? "-0x" : "0x") + std::string(text, static_cast<std::size_t>(end - text)) + "f";
 }
 
-std::string cast_to(DType dtype, const std::string& text) { return "static_cast<" + type_name(dtype) + ">(" + text + ")"; }
+std::string cast_to(DType dtype, const std::string& text) {
+  return "static_cast<" + type_name(dtype) + ">(" + text + ")";
+}
 
 DType unsigned_of(DType dtype) {
   switch (size_of(dtype)) {
@@ -118,7 +120,8 @@ std::string Context::scalar_by_vector(const Expr& expression) {
 
 std::string Context::scalar(const Expr& expression) {
   const DType dtype = expression.type.dtype;
-  if (dtype == DType::Float64) refuse(operation(expression.op).name, dtype, "the device has no double; use float", location);
+  if (dtype == DType::Float64)
+    refuse(operation(expression.op).name, dtype, "the device has no double; use float", location);
   switch (expression.op) {
     case Op::Constant: return literal(expression.value);
     case Op::Variable: return variables[expression.variable];
@@ -131,7 +134,8 @@ std::string Context::scalar(const Expr& expression) {
     default: break;
   }
   const DType from = expression.operands.empty() ? dtype : expression.operands[0].type.dtype;
-  if (from == DType::Float64) refuse(operation(expression.op).name, from, "the device has no double; use float", location);
+  if (from == DType::Float64)
+    refuse(operation(expression.op).name, from, "the device has no double; use float", location);
   const bool floats = is_floating(from), narrow = is_narrow_float(from) || is_narrow_float(dtype);
   std::vector<std::string> in;
   const auto operands = [&] {
@@ -190,7 +194,8 @@ std::string Context::scalar(const Expr& expression) {
       if (floats) break;
       operands();
       if (!is_signed_integer(dtype)) return guarded(dtype, in[0], in[1], " % ", "0");
-      return guarded(dtype, "(" + guarded(dtype, in[0], in[1], " % ", "0") + " + " + in[1] + ")", in[1], " % ", "0");
+      return guarded(dtype, "(" + guarded(dtype, in[0], in[1], " % ", "0") + " + " + in[1] + ")", in[1],
+                     " % ", "0");
     case Op::Maximum:
       if (floats) break;
       operands();
@@ -205,7 +210,8 @@ std::string Context::scalar(const Expr& expression) {
     case Op::BitXor: {
       operands();
       const char* sign = expression.op == Op::BitAnd ? " & " : expression.op == Op::BitOr ? " | " : " ^ ";
-      if (dtype == DType::Bool) return "((" + in[0] + (expression.op == Op::BitXor ? " != " : sign) + in[1] + ") != 0)";
+      if (dtype == DType::Bool)
+        return "((" + in[0] + (expression.op == Op::BitXor ? " != " : sign) + in[1] + ") != 0)";
       return cast_to(dtype, in[0] + sign + in[1]);
     }
     case Op::BitNot: operands(); return dtype == DType::Bool ? "!" + in[0] : cast_to(dtype, "~" + in[0]);
@@ -215,8 +221,8 @@ std::string Context::scalar(const Expr& expression) {
       const std::string width = std::to_string(8 * size_of(dtype));
       const std::string inside = "(" + in[1] + " >= 0 && " + in[1] + " < " + width + ")";
       if (expression.op == Op::Shl)
-        return "(" + inside + " ? " + cast_to(dtype, cast_to(unsigned_of(dtype), in[0]) + " << " + in[1]) + " : " +
-               cast_to(dtype, "0") + ")";
+        return "(" + inside + " ? " + cast_to(dtype, cast_to(unsigned_of(dtype), in[0]) + " << " + in[1]) +
+               " : " + cast_to(dtype, "0") + ")";
       return "(" + inside + " ? " + cast_to(dtype, in[0] + " >> " + in[1]) + " : " +
              cast_to(dtype, in[0] + " < 0 ? -1 : 0") + ")";
     }
@@ -261,7 +267,8 @@ constexpr std::int32_t fault_range = 1, fault_index = 4;
 
 void Context::check_region(const Statement& statement) {
   const fuse::Region region = fuse::region_of(kernel, statement);
-  const std::vector<std::int64_t> tensor = extents(kernel.variables[region.tensor].type.shape, statement.location);
+  const std::vector<std::int64_t> tensor =
+      extents(kernel.variables[region.tensor].type.shape, statement.location);
   const std::vector<std::int64_t> shape = extents(region.shape, statement.location);
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     const Expr& offset = region.offsets->operands[axis];
@@ -272,8 +279,8 @@ void Context::check_region(const Statement& statement) {
     const std::string condition = at + " < 0 || " + at + " > " + last, size = std::to_string(shape[axis]);
     const std::string limit = std::to_string(tensor[axis]);
     if ((statement.value.attributes.indexed >> axis & 1) != 0) {
-      fault_if(condition, fault_index, offset.location.line != 0 ? offset.location : statement.location, "x[i]", at,
-               limit);
+      fault_if(condition, fault_index, offset.location.line != 0 ? offset.location : statement.location,
+               "x[i]", at, limit);
       continue;
     }
     fault_if(condition, fault_range, statement.location,

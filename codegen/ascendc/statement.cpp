@@ -41,7 +41,8 @@ void Context::scalar_assign(const Statement& statement) {
   const VariableId variable = statement.variable;
   location = statement.location;
   if (kernel.variables[variable].type.dtype == DType::Float64)
-    refuse(operation(statement.value.op).name, DType::Float64, "the device has no double; use float", location);
+    refuse(operation(statement.value.op).name, DType::Float64, "the device has no double; use float",
+           location);
   const std::string value = scalar(statement.value);
   if (!declared[variable] && depth == 0 && uses.writes[variable] == 1 &&
       kernel.variables[variable].kind == VariableKind::Local && !has_jumps) {
@@ -81,7 +82,8 @@ void Context::run(std::span<const Statement> run) {
     return;
   }
   for (const Statement& statement : run)
-    if (!fuse::is_tile_assign(kernel, statement) && !fuse::is_store(statement) && !fuse::is_barrier(statement)) {
+    if (!fuse::is_tile_assign(kernel, statement) && !fuse::is_store(statement) &&
+        !fuse::is_barrier(statement)) {
       comment(statement);
       scalar_assign(statement);
     }
@@ -94,8 +96,8 @@ void Context::run(std::span<const Statement> run) {
       const fuse::Value& value = plan.values[root.value];
       location = value.statement->location;
       if (!temporaries.contains(root.value) && (root.kind == fuse::RootKind::Keep))
-        temporaries.emplace(root.value, new_home(names.fresh(variables[value.variable] + "_kept"), value.dtype,
-                                                 value.shape));
+        temporaries.emplace(
+            root.value, new_home(names.fresh(variables[value.variable] + "_kept"), value.dtype, value.shape));
     }
   for (int number = 0; number < static_cast<int>(plan.nests.size()); ++number)
     Nest(*this, plan, number, temporaries).emit();
@@ -125,11 +127,13 @@ void Context::statement(const Statement& statement) {
         return;
       }
       if (statement.value.op == Op::Check) {
-        const std::string position = index(statement.value.operands[0]), size = index(statement.value.operands[1]);
-        return fault_if(position + " < 0 || " + position + " >= " + size, fault_index, statement.location, "index",
-                        position, size);
+        const std::string position = index(statement.value.operands[0]),
+                          size = index(statement.value.operands[1]);
+        return fault_if(position + " < 0 || " + position + " >= " + size, fault_index, statement.location,
+                        "index", position, size);
       }
-      refuse(operation(statement.value.op).name, statement.value.operands.empty() ? DType::Int32 : statement.value.operands[0].type.dtype,
+      refuse(operation(statement.value.op).name,
+             statement.value.operands.empty() ? DType::Int32 : statement.value.operands[0].type.dtype,
              refusal(statement.value.op, DType::Int32), statement.location);
     case StatementKind::If:
       note(place_text(statement.location));
@@ -159,8 +163,7 @@ void Context::statement(const Statement& statement) {
 }
 
 void Context::jump(const std::string& text) {
-  program.nodes.push_back(
-      {.kind = Node::Kind::Code, .text = text, .leaves = true, .location = location});
+  program.nodes.push_back({.kind = Node::Kind::Code, .text = text, .leaves = true, .location = location});
 }
 
 std::string Context::label(const std::string& hint, std::int32_t number) {
@@ -189,7 +192,8 @@ void Context::for_loop(const Statement& statement) {
   if (statement.step.is_constant())
     condition = name + (statement.step.value.as_int64() > 0 ? " < " : " > ") + limit;
   declare(variable);
-  open("for (" + name + " = " + index(statement.begin) + "; " + condition + "; " + name + " += " + step + ") {");
+  open("for (" + name + " = " + index(statement.begin) + "; " + condition + "; " + name + " += " + step +
+       ") {");
   continue_labels.emplace_back();
   nested(statement.body);
   continue_labels.pop_back();
@@ -220,15 +224,17 @@ void Context::read(const Statement& statement) {
     refuse("read", type.dtype, reason, statement.location);
   const Home& home = home_of(value.operands[0].variable);
   if (home.in_workspace)
-    refuse("read", type.dtype, "the tile does not fit into the unified buffer; make it smaller", statement.location);
+    refuse("read", type.dtype, "the tile does not fit into the unified buffer; make it smaller",
+           statement.location);
   Address at;
   for (std::size_t axis = 0; axis < home.extents.size(); ++axis) {
     const Expr& offset = value.operands[1].operands[axis];
     const std::string position = index(offset), size = std::to_string(home.extents[axis]);
-    const bool inside = offset.is_constant() && offset.value.as_int64() >= 0 &&
-                        offset.value.as_int64() < home.extents[axis];
+    const bool inside =
+        offset.is_constant() && offset.value.as_int64() >= 0 && offset.value.as_int64() < home.extents[axis];
     if (!inside)
-      fault_if(position + " < 0 || " + position + " >= " + size, fault_index, statement.location, "read", position, size);
+      fault_if(position + " < 0 || " + position + " >= " + size, fault_index, statement.location, "read",
+               position, size);
     at.add({home.strides[axis]}, offset.is_constant() ? "1" : position);
     if (offset.is_constant()) at.constant += (offset.value.as_int64() - 1) * home.strides[axis];
   }
@@ -236,8 +242,9 @@ void Context::read(const Statement& statement) {
   declare(variable);
   const DType dtype = kernel.variables[variable].type.dtype;
   const std::string element = name(home.object) + ".GetValue(" + at.text() + ")";
-  const std::string text = dtype == DType::Bool ? "static_cast<float>(" + element + ") != 0.0f"
-                                                : "static_cast<" + type_name(scalar_type(dtype)) + ">(" + element + ")";
+  const std::string text = dtype == DType::Bool
+                               ? "static_cast<float>(" + element + ") != 0.0f"
+                               : "static_cast<" + type_name(scalar_type(dtype)) + ">(" + element + ")";
   line(Pipe::Scalar, variables[variable] + " = " + text + ";", {{home.object, false}});
 }
 

@@ -18,7 +18,8 @@ namespace trilith::codegen::ascendc {
 namespace {
 
 constexpr const char* names[pipe_count] = {"", "S", "V", "MTE2", "MTE3"};
-using Known = std::array<std::array<std::int64_t, pipe_count>, pipe_count>;  // [pipe][of pipe]: lines surely done
+using Known =
+    std::array<std::array<std::int64_t, pipe_count>, pipe_count>;  // [pipe][of pipe]: lines surely done
 
 /// What a line touched, and which pipes have waited for it since.
 struct Record {
@@ -87,7 +88,8 @@ class Synchroniser {
   void event(Pipe from, Pipe to, State& state, const SourceLocation& location, bool write) {
     const int f = index(from), t = index(to);
     if (from == to) {
-      emit({.text = "AscendC::PipeBarrier<PIPE_" + std::string(names[f]) + ">();", .location = location}, write);
+      emit({.text = "AscendC::PipeBarrier<PIPE_" + std::string(names[f]) + ">();", .location = location},
+           write);
       state.known[t][t] = last_;
       learn(state, t);
       return;
@@ -107,8 +109,9 @@ class Synchroniser {
   }
 
   static std::string event_name(std::string name) {
-    std::ranges::transform(name, name.begin(),
-                           [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::ranges::transform(name, name.begin(), [](char c) {
+      return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
     return "event_" + name;
   }
 
@@ -203,9 +206,7 @@ class Synchroniser {
           queue(node, state, write);
           ++at;
           break;
-        default:
-          code(at, state, write);
-          ++at;
+        default: code(at, state, write); ++at;
       }
     }
   }

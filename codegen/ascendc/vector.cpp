@@ -9,6 +9,12 @@ std::string quoted_mode(const char* mode) { return std::string("AscendC::RoundMo
 
 }  // namespace
 
+std::string Vector::text(const Tile& tile) const {
+  const std::string name = tile.at.of(Context::name(tile.object));
+  if (c.program.objects[tile.object].dtype == tile.dtype) return name;
+  return name + ".ReinterpretCast<" + type_name(tile.dtype) + ">()";
+}
+
 Amount Vector::count(bool rows, bool columns) const {
   if (rows && columns) {
     if (block_.rows.is(1)) return block_.columns;
@@ -37,7 +43,8 @@ Touch Vector::touch(const Tile& tile, bool writes) const {
 
 Tile Vector::fresh_bytes(DType dtype, std::int64_t bytes) {
   // Whole repeats: a comparison works on no less.
-  const ObjectId object = c.add_object({.kind = Object::Kind::Calc, .dtype = dtype, .bytes = round_up(bytes, 256)});
+  const ObjectId object =
+      c.add_object({.kind = Object::Kind::Calc, .dtype = dtype, .bytes = round_up(bytes, 256)});
   Node node{.kind = Node::Kind::Declare, .object = object, .location = c.location};
   c.program.nodes.push_back(std::move(node));
   return {object, dtype, false, false};
@@ -53,7 +60,8 @@ Tile Vector::fresh(DType dtype, bool rows, bool columns) {
 Tile Vector::unary(const char* operation, const Tile& a) {
   const Tile result = fresh(a.dtype, a.rows, a.columns);
   c.line(Pipe::Vector,
-         std::string("AscendC::") + operation + "(" + text(result) + ", " + text(a) + ", " + count(a).text() + ");",
+         std::string("AscendC::") + operation + "(" + text(result) + ", " + text(a) + ", " + count(a).text() +
+             ");",
          {writes(result), reads(a)}, true);
   return result;
 }
@@ -81,7 +89,8 @@ Tile Vector::binary(const char* operation, const Tile& a, const Tile& b) {
 Tile Vector::cast(const Tile& a, DType to, const char* mode) {
   const Tile result = fresh(to, a.rows, a.columns);
   c.line(Pipe::Vector,
-         "AscendC::Cast(" + text(result) + ", " + text(a) + ", " + quoted_mode(mode) + ", " + count(a).text() + ");",
+         "AscendC::Cast(" + text(result) + ", " + text(a) + ", " + quoted_mode(mode) + ", " +
+             count(a).text() + ");",
          {writes(result), reads(a)}, a.dtype == to);
   return result;
 }
@@ -127,9 +136,9 @@ Tile Vector::shift(bool left, const Tile& a, const std::string& amount, bool log
   const Tile result = fresh(a.dtype, a.rows, a.columns);
   const std::string cast = logical ? ".ReinterpretCast<uint32_t>()" : "";
   c.line(Pipe::Vector,
-         std::string(left ? "AscendC::ShiftLeft(" : "AscendC::ShiftRight(") + text(result) + cast + ", " + text(a) +
-             cast + ", static_cast<" + (logical ? "uint32_t" : "int32_t") + ">(" + amount + "), " + count(a).text() +
-             ");",
+         std::string(left ? "AscendC::ShiftLeft(" : "AscendC::ShiftRight(") + text(result) + cast + ", " +
+             text(a) + cast + ", static_cast<" + (logical ? "uint32_t" : "int32_t") + ">(" + amount + "), " +
+             count(a).text() + ");",
          {writes(result), reads(a)}, true);
   return result;
 }
@@ -147,8 +156,8 @@ Mask Vector::compare(const char* mode, const Tile& a, const Tile& b) {
   const std::int64_t capacity = this->capacity(a.rows, a.columns);
   const Tile bits = fresh_bytes(DType::UInt8, round_up(capacity, per_repeat(a.dtype)) / 8);
   c.line(Pipe::Vector,
-         "AscendC::Compare(" + text(bits) + ", " + text(a) + ", " + text(b) + ", AscendC::CMPMODE::" + mode + ", " +
-             repeats(capacity, a.dtype) + ");",
+         "AscendC::Compare(" + text(bits) + ", " + text(a) + ", " + text(b) + ", AscendC::CMPMODE::" + mode +
+             ", " + repeats(capacity, a.dtype) + ");",
          {{bits.object, true}, {a.object, false}, {b.object, false}});
   return {bits.object, a.rows, a.columns};
 }
@@ -157,8 +166,8 @@ Mask Vector::compare_scalar(const char* mode, const Tile& a, const std::string& 
   const std::int64_t capacity = this->capacity(a.rows, a.columns);
   const Tile bits = fresh_bytes(DType::UInt8, round_up(capacity, per_repeat(a.dtype)) / 8);
   c.line(Pipe::Vector,
-         "AscendC::CompareScalar(" + text(bits) + ", " + text(a) + ", " + scalar + ", AscendC::CMPMODE::" + mode +
-             ", " + repeats(capacity, a.dtype) + ");",
+         "AscendC::CompareScalar(" + text(bits) + ", " + text(a) + ", " + scalar +
+             ", AscendC::CMPMODE::" + mode + ", " + repeats(capacity, a.dtype) + ");",
          {{bits.object, true}, {a.object, false}});
   return {bits.object, a.rows, a.columns};
 }
@@ -207,8 +216,8 @@ Tile Vector::select(const Mask& mask, const Tile& a, const Tile& b) {
 Tile Vector::select(const Mask& mask, const Tile& a, const std::string& scalar) {
   const Tile result = fresh(a.dtype, a.rows, a.columns);
   c.line(Pipe::Vector,
-         "AscendC::Select(" + text(result) + ", " + Context::name(mask.object) + ", " + text(a) + ", " + scalar +
-             ", AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, " + count(a).text() + ");",
+         "AscendC::Select(" + text(result) + ", " + Context::name(mask.object) + ", " + text(a) + ", " +
+             scalar + ", AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, " + count(a).text() + ");",
          {writes(result), {mask.object, false}, reads(a)});
   return result;
 }
@@ -217,9 +226,10 @@ void Vector::copy_into(const Tile& to, const Tile& a) {
   // x | x: the bits of any dtype. The count is even for bytes, too: rows are whole blocks of 32 bytes.
   const std::int64_t size = bytes_of(a.dtype);
   const Amount elements = count(a);
-  const std::string halfwords =
-      size >= 2 ? elements.times(size / 2).text()
-                : (elements.is_constant() ? std::to_string((elements.factor + 1) / 2) : "(" + elements.text() + " + 1) / 2");
+  const std::string halfwords = size >= 2
+                                    ? elements.times(size / 2).text()
+                                    : (elements.is_constant() ? std::to_string((elements.factor + 1) / 2)
+                                                              : "(" + elements.text() + " + 1) / 2");
   c.line(Pipe::Vector,
          "AscendC::Or(" + halves(text(to), a.dtype) + ", " + halves(text(a), a.dtype) + ", " +
              halves(text(a), a.dtype) + ", " + halfwords + ");",
@@ -235,9 +245,10 @@ Tile Vector::copy(const Tile& a) {
 std::string Vector::read(const Tile& a) {
   const std::string name = c.names.fresh("element");
   const std::string at = a.at.is_constant() ? std::to_string(a.at.constant) : a.at.text();
-  c.line(Pipe::Scalar,
-         "const " + type_name(a.dtype) + " " + name + " = " + Context::name(a.object) + ".GetValue(" + at + ");",
-         {{a.object, false}});
+  c.line(
+      Pipe::Scalar,
+      "const " + type_name(a.dtype) + " " + name + " = " + Context::name(a.object) + ".GetValue(" + at + ");",
+      {{a.object, false}});
   return name;
 }
 

@@ -25,7 +25,9 @@ struct Tile {
   DType dtype = DType::Float32;  ///< of its elements in the unified buffer
   bool rows = false, columns = false;
   Address at = {};  ///< its first element in the object
-  [[nodiscard]] bool same_axes(const Tile& other) const { return rows == other.rows && columns == other.columns; }
+  [[nodiscard]] bool same_axes(const Tile& other) const {
+    return rows == other.rows && columns == other.columns;
+  }
 };
 
 /// One bit an element, from a comparison.
@@ -46,7 +48,7 @@ class Vector {
   Vector(Context& context, const Block& block) : c(context), block_(block) {}
 
   [[nodiscard]] const Block& block() const { return block_; }
-  [[nodiscard]] std::string text(const Tile& tile) const { return tile.at.of(Context::name(tile.object)); }
+  [[nodiscard]] std::string text(const Tile& tile) const;
   /// Elements of a tile as one stretch of memory, padding included.
   [[nodiscard]] Amount count(bool rows, bool columns) const;
   [[nodiscard]] Amount count(const Tile& tile) const { return count(tile.rows, tile.columns); }
@@ -57,7 +59,8 @@ class Vector {
   Tile fresh_bytes(DType dtype, std::int64_t bytes);
 
   Tile unary(const char* operation, const Tile& a);
-  Tile with_scalar(const char* operation, const Tile& a, const std::string& scalar);  ///< Adds, Muls, Maxs, Mins
+  Tile with_scalar(const char* operation, const Tile& a,
+                   const std::string& scalar);  ///< Adds, Muls, Maxs, Mins
   /// Add, Sub, Mul, Div, Max, Min, with operands that broadcast. Scalars must be the second operand, of Add, Mul, Max
   /// and Min alone.
   Tile binary(const char* operation, const Tile& a, const Tile& b);
