@@ -8,7 +8,7 @@ namespace {
 
 constexpr int flag_ids = 16, most_pending = 15;
 /// SyncAll's own flags: no kernel can name them.
-constexpr int sync_vector = 16, sync_all_cores = 17;
+constexpr int sync_vector = -1, sync_all_cores = -2;
 
 }  // namespace
 
@@ -42,9 +42,9 @@ std::vector<std::uint32_t> Run::partners(const Core& core, std::uint8_t mode) co
 }
 
 void Run::set_cross(Core& core, std::uint8_t mode, std::uint8_t pipe, int id, std::uint32_t line) {
-  if (id < 0 || (id >= flag_ids && id != sync_vector && id != sync_all_cores))
+  if (id >= flag_ids)
     core.fault(line, text("CrossCoreSetFlag: flag ", id, ": flags are 0 to ", flag_ids - 1));
-  if (launch_.cores != AscendC::model::Cores::Mixed && id < flag_ids)
+  if (launch_.cores != AscendC::model::Cores::Mixed && id >= 0)
     core.fault(
         line,
         "CrossCoreSetFlag: the kernel is launched on one kind of core; flags need KERNEL_TYPE_MIX_AIC_1_2");
@@ -59,6 +59,7 @@ void Run::set_cross(Core& core, std::uint8_t mode, std::uint8_t pipe, int id, st
   const std::uint32_t group =
       mode == 0 ? (core.is_cube() ? 0 : 1) : core.number() / 3 * 3 + (core.is_cube() ? 0 : 1);
   Gathering& gathering = gatherings_[{mode, group, id}];
+  gathering.line = line;
   gathering.arrived[core.number()].push_back(core.complete(pipe));
   const bool all = std::ranges::all_of(setters, [&](std::uint32_t setter) {
     const auto found = gathering.arrived.find(setter);
@@ -81,11 +82,11 @@ void Run::set_cross(Core& core, std::uint8_t mode, std::uint8_t pipe, int id, st
 }
 
 void Run::wait_cross(Core& core, int id, std::uint32_t line) {
-  if (id < 0 || (id >= flag_ids && id != sync_vector && id != sync_all_cores))
+  if (id >= flag_ids)
     core.fault(line, text("CrossCoreWaitFlag: flag ", id, ": flags are 0 to ", flag_ids - 1));
   Flag& flag = flags_[{core.number(), id}];
   wait(core, line,
-       id < flag_ids ? text("waits for flag ", id, " (CrossCoreWaitFlag)") : std::string("waits in SyncAll"),
+       id >= 0 ? text("waits for flag ", id, " (CrossCoreWaitFlag)") : std::string("waits in SyncAll"),
        [&flag] { return flag.count > 0; });
   --flag.count;
   // It stops the core's instruction stream: all that is started after it comes after.
@@ -103,8 +104,8 @@ void Run::sync_all(Core& core, bool vector_only, std::uint32_t line) {
     wait_cross(core, id, line);
     return;
   }
-  // All vector cores, then across each group, then all cube cores, and back.
   Gathering& gathering = gatherings_[{3, 0, id}];
+  gathering.line = line;
   gathering.arrived[core.number()].push_back(core.complete(PIPE_MTE3));
   std::vector<std::uint32_t> cores = all_of(true);
   const std::vector<std::uint32_t> vectors = all_of(false);

@@ -87,8 +87,20 @@ bool Run::execute() {
                    " times more than it was waited for; CrossCoreWaitFlag"));
         break;
       }
+  if (!stopping_) check_gatherings();
   if (fault_) sink_.fault(*fault_);
   return !stopping_;
+}
+
+void Run::check_gatherings() {
+  for (const auto& [key, gathering] : gatherings_)
+    for (const auto& [core, clocks] : gathering.arrived)
+      if (!clocks.empty()) {
+        fault(tasks_[core]->core, gathering.line,
+              text("the kernel ends with flag ", std::get<2>(key),
+                   " set by some of the cores that must set it and not by all: it was never raised"));
+        return;
+      }
 }
 
 Run::Task* Run::next_task() {

@@ -74,6 +74,7 @@ class Run {
   [[nodiscard]] std::vector<std::uint32_t> partners(const Core& core, std::uint8_t mode) const;
   [[nodiscard]] std::vector<std::uint32_t> all_of(bool cube) const;
   void deadlock();
+  void check_gatherings();
 
   struct Flag {
     int count = 0;
@@ -83,6 +84,7 @@ class Run {
   /// Cores that have set a flag which is raised when all of a group have.
   struct Gathering {
     std::map<std::uint32_t, std::deque<Clock>> arrived;
+    std::uint32_t line = 0;
   };
 
   const AscendC::model::Launch launch_;
