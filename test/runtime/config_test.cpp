@@ -63,12 +63,13 @@ TEST_CASE("a malformed variable is a ConfigError with variable, value and what w
   }
 }
 
-TEST_CASE("platforms that are not built are refused with the one that is") {
-  for (const char* platform : {"a2a3model", "a2a3", "cuda"}) {
+TEST_CASE("an unknown platform is refused with those there are") {
+  for (const char* platform : {"cuda", "", "a2a3simulator"}) {
     const std::string message = refusal({.platform = platform});
-    CHECK(contains(message, platform));
-    CHECK(contains(message, "a2a3sim"));
+    CHECK(contains(message, "RunConfig.platform = \"" + std::string(platform) + "\": expected"));
+    for (const char* known : {"\"a2a3sim\"", "\"a2a3model\"", "\"a2a3\""}) CHECK(contains(message, known));
   }
+  for (const char* platform : {"a2a3sim", "a2a3model", "a2a3"}) CHECK(refusal({.platform = platform}).empty());
 }
 
 TEST_CASE("duplicate, negative and missing device numbers are refused") {
