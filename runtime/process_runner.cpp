@@ -7,6 +7,7 @@
 // ranks have done their work: then it sends what its tasks have written.
 #include "pl/error.hpp"
 #include "pl/log.hpp"
+#include "runtime/backend.hpp"
 #include "runtime/error_text.hpp"
 #include "runtime/program.hpp"
 #include "runtime/rank_process.hpp"
