@@ -1,5 +1,6 @@
 #include "runtime/backend.hpp"
 
+#include "codegen/ascendc/emit.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
 #include "runtime/byte_stream.hpp"
@@ -23,6 +24,9 @@ namespace jit = trilith::jit;
 
 // Part of every key: raised when the emitter, the device header's meaning or the metadata changes.
 constexpr const char* emitter_version = "8";
+
+// The same for code of the model.
+constexpr const char* model_version = "1";
 
 // The same for what stands around the text of a hand-written kernel.
 constexpr const char* external_version = "2";
@@ -63,6 +67,23 @@ jit::EngineConfig engine_config(const RunConfig& config) {
     if (ours >= threshold) log(ours, text);
   };
   return result;
+}
+
+/// The text that the hardware would get, and behind it what calls it on the model.
+jit::Source model_source(const CapturedKernel& kernel, const codegen::Kernel& specialised,
+                         const codegen::Signature& signature, const std::string& description) {
+  const codegen::ascendc::Emitted emitted = codegen::ascendc::emit(specialised, signature);
+  return {emitted.text + "\n" + codegen::ascendc::model_entry(emitted, specialised),
+          emitted.symbol + "_entry", kernel.ir.name + " (" + description + ") on the model",
+          kernel.location(), ""};
+}
+
+/// Stands for code that only a device can run.
+std::int32_t needs_hardware(const abi::Args*, const abi::Services*) {
+  throw ConfigError(
+      "platform \"a2a3\" needs CANN and Ascend devices, which are not used from here: write the program's "
+      "package with "
+      "compile(…).save(\"folder\"), or choose the platform \"a2a3model\" or \"a2a3sim\"");
 }
 
 /// A key and a source as bytes, from the process of a rank to its host.
@@ -116,15 +137,21 @@ Backend::~Backend() = default;
 Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& signature,
                         ContextState& context) {
   const std::string description = describe(kernel.ir, signature);
-  std::vector<jit::KeyPart> parts = {{"kernel", kernel.hash},
-                                     {"signature", description},
-                                     {"platform", context.config.platform},
-                                     {"emitter", emitter_version}};
+  std::vector<jit::KeyPart> parts = {
+      {"kernel", kernel.hash},
+      {"signature", description},
+      {"platform", context.config.platform},
+      {"emitter", context.config.platform == "a2a3model" ? model_version : emitter_version}};
   if (kernel.external != nullptr) {
     parts = kernel.external->key;
     parts.push_back({"ranks", ranks_of(signature)});
     parts.push_back({"platform", context.config.platform});
     parts.push_back({"external", external_version});
+  }
+  if (context.config.platform == "a2a3") {
+    if (kernel.external == nullptr)
+      (void)codegen::ascendc::emit(codegen::specialise(kernel.ir, signature), signature);
+    return {nullptr, needs_hardware, {}, Origin::Compiled};
   }
   bool produced = false;
   const auto produce = [&]() -> jit::Source {
@@ -138,6 +165,8 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
     const auto start = Clock::now();
     const codegen::Kernel specialised = codegen::specialise(kernel.ir, signature);
     const auto middle = Clock::now();
+    if (context.config.platform == "a2a3model")
+      return model_source(kernel, specialised, signature, description);
     codegen::xsimd::Emitted emitted = codegen::xsimd::emit(specialised, signature);
     if (rank_channel() == nullptr)
       context.add_phase_seconds(std::chrono::duration<double>(middle - start).count(),

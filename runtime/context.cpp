@@ -40,6 +40,7 @@ DefaultContext& the_default() {
 
 ContextState::ContextState(RunConfig config_)
     : config(std::move(config_)),
+      constant_extents(config.platform == "a2a3model" || config.platform == "a2a3"),
       id(next_context_id.fetch_add(1)),
       eager_(config.eager),
       backend_(std::make_unique<Backend>(config)) {

@@ -26,6 +26,8 @@ class ContextState : public std::enable_shared_from_this<ContextState> {
   ~ContextState();
 
   const RunConfig config;
+  /// Code for this platform is made for constant extents alone, `pl::dynamic` or not.
+  const bool constant_extents;
   /// Distinguishes contexts in dispatch keys; never used twice.
   const std::uint64_t id;
 

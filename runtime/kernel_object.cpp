@@ -1,7 +1,9 @@
 #include "pl/detail/kernel_object.hpp"
 #include "pl/detail/location.hpp"
 
+#include "codegen/ascendc/emit.hpp"
 #include "codegen/json.hpp"
+#include "codegen/passes/constant_extents.hpp"
 #include "codegen/printer.hpp"
 #include "codegen/xsimd/emit.hpp"
 #include "runtime/bound_call.hpp"
@@ -49,9 +51,12 @@ struct KernelObject::State {
   const ArgumentRules rules;
   const ExternalSource* const external;  ///< never runs natively: there is no lambda
   std::atomic<const CallPlan*> plan{nullptr};
+  /// The same with every extent in the key, for platforms whose code needs them; made behind `plan`.
+  std::atomic<const CallPlan*> constant_plan{nullptr};
   std::atomic<bool> not_captured{false};  ///< no record in an eager run: not looked for again
   Mutex mutex;
   std::unique_ptr<const CallPlan> plan_owner TRILITH_GUARDED_BY(mutex);
+  std::unique_ptr<const CallPlan> constant_plan_owner TRILITH_GUARDED_BY(mutex);
   SpecialisationTable table;
   std::atomic<bool> beyond_budget{false};  ///< in some context: groups of shapes are looked for, too
   std::atomic<bool> told_run_time{false}, told_constant{false};
@@ -101,8 +106,8 @@ class KernelDispatch {
   std::string emit(std::string_view target, const Argument* arguments) {
     Measured measured[64];
     check(arguments, measured);
-    const CallPlan& plan = call_plan();
     ContextState& context = current_context(thread_state());
+    const CallPlan& plan = call_plan(target == "ascendc" || context.constant_extents);
     const codegen::Signature signature =
         make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
     if (plan.kernel->external != nullptr) {
@@ -114,9 +119,10 @@ class KernelDispatch {
     if (target == "ir") return codegen::to_text(specialised);
     if (target == "json") return codegen::to_json(specialised);
     if (target == "xsimd") return codegen::xsimd::emit(specialised, signature).text;
-    throw UserError(
-        "emit: unknown target \"" + std::string(target) + "\"; expected \"xsimd\", \"ir\" or \"json\"",
-        here());
+    if (target == "ascendc") return codegen::ascendc::emit(specialised, signature).text;
+    throw UserError("emit: unknown target \"" + std::string(target) +
+                        "\"; expected \"xsimd\", \"ascendc\", \"ir\" or \"json\"",
+                    here());
   }
 
   std::string name() {
@@ -139,6 +145,23 @@ class KernelDispatch {
       state_.plan.store(state_.plan_owner.get(), std::memory_order_release);
     }
     return *state_.plan_owner;
+  }
+
+  const CallPlan& call_plan(bool constant_extents) {
+    const CallPlan& plan = call_plan();
+    if (!constant_extents) [[likely]]
+      return plan;
+    if (const CallPlan* made = state_.constant_plan.load(std::memory_order_acquire)) return *made;
+    auto kernel = std::make_shared<CapturedKernel>(*plan.kernel);
+    kernel->ir = codegen::with_constant_extents(std::move(kernel->ir));
+    auto fresh = std::make_unique<const CallPlan>(std::move(kernel), state_.parameters,
+                                                  state_.definition.closure_size);
+    const Lock lock(state_.mutex);
+    if (!state_.constant_plan_owner) {
+      state_.constant_plan_owner = std::move(fresh);
+      state_.constant_plan.store(state_.constant_plan_owner.get(), std::memory_order_release);
+    }
+    return *state_.constant_plan_owner;
   }
 
   bool submit_body(const Argument* arguments) {
@@ -357,7 +380,13 @@ class KernelDispatch {
     // A native run needs no captured form; what the kernel does to windows is told by it.
     const CallPlan* const plan =
         state_.rules.windows ? captured_plan() : state_.plan.load(std::memory_order_acquire);
-    RecordedTask task{&object_, name(), specialisation != nullptr ? specialisation->signature : "", {}, {}};
+    RecordedTask task;
+    task.kernel = &object_;
+    task.name = name();
+    if (specialisation != nullptr) task.signature = specialisation->signature;
+    if (context.constant_extents && specialisation != nullptr && state_.external == nullptr)
+      task.code = code_of(call_plan(true), context, arguments, measured);
+    if (thread.options != nullptr) task.blocks = thread.options->blocks;
     const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i)
       task.arguments.emplace_back(parameters[i], arguments[i]);
@@ -368,6 +397,15 @@ class KernelDispatch {
     }
     thread.recorder->dispatches.back().tasks.push_back(std::move(task));
     return specialisation != nullptr ? specialisation->returned_parameter : result_is_unknown;
+  }
+
+  std::shared_ptr<const TaskCode> code_of(const CallPlan& plan, const ContextState& context,
+                                          const Argument* arguments, const Measured* measured) const {
+    auto code = std::make_shared<TaskCode>(
+        TaskCode{plan.kernel, signature_of(plan, context, arguments, measured), {}});
+    for (const CallPlan::Capture& capture : plan.captures)
+      code->captures.push_back(read_capture(closure_, capture));
+    return code;
   }
 
   void add_integer_captures(const CallPlan& plan, RecordedTask& task) const {
@@ -481,7 +519,7 @@ class KernelDispatch {
 
   const Specialisation* find(ThreadState& thread, ContextState& context, const Argument* arguments,
                              const Measured* measured) {
-    const CallPlan& plan = call_plan();
+    const CallPlan& plan = call_plan(context.constant_extents);
     Key key;
     make_key(plan, context.id, state_.parameters, arguments, measured, closure_, key);
     const std::uint64_t hash = key.hash();
@@ -539,7 +577,7 @@ class KernelDispatch {
     const codegen::Signature signature =
         make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
     const int budget = context.config.specialisation_budget;
-    if (budget == 0 || plan.kernel->external ||
+    if (budget == 0 || plan.kernel->external || context.constant_extents ||
         state_.table.count(context.id) < static_cast<std::size_t>(budget))
       return compile(context, plan, signature, key, hash, start, Extents::Constant, {});
     state_.beyond_budget.store(true, std::memory_order_relaxed);
@@ -644,7 +682,7 @@ class KernelDispatch {
 
   void require_match(ContextState& context, const Specialisation& specialisation, const Argument* arguments,
                      const Measured* measured) {
-    const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
+    const CallPlan& plan = call_plan(context.constant_extents);
     Key key;
     make_key(plan, context.id, state_.parameters, arguments, measured, closure_, key);
     if (specialisation.matches(key)) [[likely]]

@@ -141,6 +141,8 @@ std::shared_ptr<Program> compile_program(const std::function<void()>& host, cons
   }
   program->plan = recorder.text();
   program->collectives = plan_as_json(recorder);
+  if (program->context->constant_extents)
+    program->package = make_package(recorder, program->arguments, wanted.distributed.device_ids, definition);
   program->domains = recorder.windows.used();
   program->callbacks = std::move(recorder.callbacks);
   if (mpi) require_equal_plans(ranks, title_of(*program), program->plan, location_of(where));
@@ -177,6 +179,20 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
                          ": compile it again for this shape, or make the extent a pl::dynamic",
                      location_of(where));
   require_equal_extents(with, where);
+  if (program->config.platform == "a2a3") {
+    const std::string folder =
+        (program->config.dump_dir.empty() ? std::string() : program->config.dump_dir + "/") +
+        "trilith_package";
+    save_package(*program, folder, where);
+    throw ConfigError(
+        "platform \"a2a3\" needs CANN and Ascend devices, which are not used from here; the program's "
+        "package was "
+        "written to " +
+            folder +
+            ": build and run it there (its README.md says how), or run the program with platform "
+            "\"a2a3model\" or \"a2a3sim\"",
+        location_of(where));
+  }
   RunConfig settings = program->config;
   if (config != nullptr) {
     const RunConfig given = with_environment(*config);

@@ -3,6 +3,7 @@
 
 #include "pl/detail/program.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/hardware_package.hpp"
 #include "runtime/kept_for_runs.hpp"
 #include "runtime/rank_runner.hpp"
 #include "runtime/recorder.hpp"
@@ -36,6 +37,7 @@ class Program {
   std::string collectives;                ///< of the plan, as JSON
   std::vector<std::vector<int>> domains;  ///< for each window buffer the ranks that share it
   std::vector<RecordedCallback> callbacks;
+  std::shared_ptr<const HardwarePackage> package;  ///< of programs for the hardware and its model
 };
 
 /// A call of pl::host_callback.

@@ -1,8 +1,10 @@
 // runtime/recorder.hpp -- the plan of a program: what its orchestrators dispatched in the run that records.
 #pragma once
 
+#include "codegen/specialise.hpp"
 #include "pl/detail/kernel_object.hpp"
 #include "pl/detail/program.hpp"
+#include "runtime/captured_kernel.hpp"
 #include "runtime/recorded_view.hpp"
 #include "runtime/shared_memory.hpp"
 #include "runtime/windows/window_memory.hpp"
@@ -39,15 +41,24 @@ struct RecordedCollective {
   bool conditional = false;
 };
 
+/// What the code of a task was made from; kept where it will be emitted for the hardware.
+struct TaskCode {
+  std::shared_ptr<const CapturedKernel> kernel;
+  trilith::codegen::Signature signature;
+  std::vector<std::uint64_t> captures;  ///< their slots
+};
+
 /// One call of an in-core kernel.
 struct RecordedTask {
-  const void* kernel;
+  const void* kernel = nullptr;
   std::string name;
   std::string signature;
   std::vector<RecordedArgument> arguments;
   std::vector<std::int64_t> integer_captures;
   std::vector<RecordedCollective> collectives;
   bool has_unseen_code = false;  ///< it has windows, and what it does to them is not known
+  std::shared_ptr<const TaskCode> code = nullptr;
+  std::int64_t blocks = 1;  ///< of pl::spmd
 };
 
 /// One dispatch to a device.

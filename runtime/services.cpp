@@ -4,6 +4,7 @@
 #include "codegen/reference.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
+#include "runtime/model/launch.hpp"
 #include "runtime/windows/remote_call.hpp"
 
 #include <algorithm>
@@ -161,6 +162,41 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
   }
 }
 
+/// A rule of the AscendC interface that emitted code has broken: no user's error.
+class ModelFaults final : public trilith::model::FaultSink {
+ public:
+  explicit ModelFaults(CallRecord& record) : record_(record) {}
+  void fault(const trilith::model::Fault& fault) override {
+    const std::string place =
+        fault.kernel + ", line " + std::to_string(fault.text_line) + " of its AscendC (" + fault.core + "): ";
+    record_.exception = std::make_exception_ptr(InternalError(
+        "on the model of AscendC, kernel " + place + fault.message +
+            "; the emitted text breaks a rule of the hardware: this is a fault of Trilith, please report it",
+        Location{fault.file, fault.line, fault.column}));
+  }
+
+ private:
+  CallRecord& record_;
+};
+
+/// `context` is that of the call's services: the entry has put it there.
+std::int32_t launch_on_model(void* context, const AscendC::model::Launch* launch) {
+  ModelFaults faults(*static_cast<CallRecord*>(context));
+  const trilith::model::Model model(faults);
+  return model.table()->launch(model.table()->context, launch) == 0 ? 0 : abi::fault_remote;
+}
+
+// Not made at the first use: every call of a kernel hands it on.
+const AscendC::model::Table model_table = [] {
+  struct None final : trilith::model::FaultSink {
+    void fault(const trilith::model::Fault&) override {}
+  } none;
+  AscendC::model::Table table = *trilith::model::Model(none).table();
+  table.context = nullptr;
+  table.launch = launch_on_model;
+  return table;
+}();
+
 [[noreturn]] void raise(std::int32_t code, const CallRecord& record) {
   const abi::Fault& fault = record.fault;
   if (!record.faulted)
@@ -234,8 +270,8 @@ class FloatingPointScope {
 void run_entry(abi::Entry entry, const abi::Args& args, std::span<const RecordedView> views) {
   CallRecord record;
   record.views = views;
-  const abi::Services services{abi::version, sizeof(abi::Services), &record, record_fault, give_scratch,
-                               print_tile,   reach_window,          nullptr};
+  const abi::Services services{abi::version, sizeof(abi::Services), &record,     record_fault, give_scratch,
+                               print_tile,   reach_window,          &model_table};
   std::int32_t code = 0;
   {
     const FloatingPointScope scope;

@@ -24,7 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 namespace jit = trilith::jit;
 
-/// The device header and those beside it, which only some kernels include. The first root is the device's.
+/// The device header, those beside it, which only some kernels include, and what stands in for the AscendC headers.
+/// The first root is the device's. Last, for its macros: the model's header.
 std::string everything_includable(const std::string& device_root) {
   std::set<std::string> headers;
   for (const fs::directory_entry& entry : fs::directory_iterator(device_root + "/trilith"))
@@ -32,6 +33,7 @@ std::string everything_includable(const std::string& device_root) {
   std::string source = jit::device_header_source;
   source += "#include \"pl/external.hpp\"\n";
   for (const std::string& header : headers) source += "#include \"trilith/" + header + "\"\n";
+  source += "#include \"kernel_operator.h\"\n";
   return source;
 }
 

@@ -19,6 +19,8 @@ void add_cache_command(CLI::App& app, Action& action);
 /// stood after `--`.
 void add_capture_command(CLI::App& app, const std::vector<std::string>& flags, Action& action);
 void add_emit_command(CLI::App& app, const std::vector<std::string>& flags, Action& action);
+/// `map --arg x=float[8,8] --svg PICTURE FILE:KERNEL -- flags`
+void add_map_command(CLI::App& app, const std::vector<std::string>& flags, Action& action);
 
 /// `trace FILE --svg PICTURE`
 void add_trace_command(CLI::App& app, Action& action);

@@ -26,6 +26,7 @@ int main(int count, char** arguments) {
   trilith::tool::add_cache_command(app, action);
   trilith::tool::add_capture_command(app, flags, action);
   trilith::tool::add_emit_command(app, flags, action);
+  trilith::tool::add_map_command(app, flags, action);
   trilith::tool::add_trace_command(app, action);
   trilith::tool::add_plan_command(app, action);
   try {

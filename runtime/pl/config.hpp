@@ -25,7 +25,9 @@ struct DistributedConfig {
 };
 
 struct RunConfig {
-  std::string platform = "a2a3sim";  ///< TRILITH_PLATFORM; "a2a3model", "a2a3": not built yet
+  /// TRILITH_PLATFORM; "a2a3sim": simulated devices; "a2a3model": the same, their kernels the emitted AscendC on a model
+  /// of its interface; "a2a3": writes the package for the hardware (pl::CompiledProgram::save)
+  std::string platform = "a2a3sim";
   DistributedConfig distributed = {};
   int cores = 4;                      ///< TRILITH_CORES; of one device: how many tasks run at once
   int threads = 1;                    ///< TRILITH_THREADS; inside one kernel; other values: not built yet

@@ -352,6 +352,30 @@ class CompiledProgram {
                  std::source_location where = std::source_location::current()) const {
     detail::save_plan(*program_, path, where);
   }
+  /// Writes the package for the hardware into a folder: kernels as AscendC, launcher, manifest, build file, README. For
+  /// programs compiled with platform "a2a3" or "a2a3model". Throws PlanError for a plan that a launcher cannot carry
+  /// out, ConfigError for another platform and a folder that cannot be written.
+  void save(const std::string& folder, std::source_location where = std::source_location::current()) const {
+    detail::save_package(*program_, folder, where);
+  }
+  /// The same with data to compare with: the arguments as inputs, and what the simulator computes from them, which the
+  /// arguments hold afterwards.
+  void save_with_data(const std::string& folder, detail::Given<P>... arguments,
+                      std::source_location where = std::source_location::current()) const {
+    detail::save_package(*program_, folder, where);
+    const auto data = [&](detail::SavedData which) {
+      with_arguments(
+          [&](const detail::ProgramArguments& with) {
+            detail::save_data(*program_, folder, with, which, where);
+          },
+          arguments.value()...);
+    };
+    data(detail::SavedData::Inputs);
+    const RunConfig simulator = detail::simulator_config(*program_);
+    lambda_->run(lambda_->compiled(&simulator, where, arguments.value()...), &simulator, where,
+                 arguments.value()...);
+    data(detail::SavedData::Expected);
+  }
   /// Of the context that the program was compiled in.
   [[nodiscard]] Statistics statistics() const { return detail::statistics_of(*program_); }
 

@@ -186,11 +186,13 @@ struct Functions {
   void (*sync_all)(bool vector_only, std::uint32_t line);
 };
 
-/// Memory that a kernel may touch in GM. A window is also written by others while the kernel runs.
+/// Memory that a kernel may touch in GM.
 struct Region {
   void* base;
   std::int64_t bytes;
-  bool writable, window;
+  bool writable;
+  bool window;   ///< other launches write it too while the kernel runs
+  bool scratch;  ///< holds nothing before the launch: what is read must have been written by it
   const char* name;
 };
 

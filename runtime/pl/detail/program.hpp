@@ -57,6 +57,13 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
                                 const RunConfig* config);
 [[nodiscard]] std::string plan_of(const Program& program);
 void save_plan(const Program& program, const std::string& path, const std::source_location& where);
+/// The package for the hardware, and in it the arguments as they are now: as inputs, or as what is expected.
+void save_package(const Program& program, const std::string& folder, const std::source_location& where);
+enum class SavedData { Inputs, Expected };
+void save_data(const Program& program, const std::string& folder, const ProgramArguments& with,
+               SavedData data, const std::source_location& where);
+/// Its configuration, on simulated devices.
+[[nodiscard]] RunConfig simulator_config(const Program& program);
 [[nodiscard]] Statistics statistics_of(const Program& program);
 
 }  // namespace pl::detail

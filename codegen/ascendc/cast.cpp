@@ -1,0 +1,98 @@
+// Conversions between dtypes, of what tiles of them hold: half, float (float and bfloat16), int32 (all integers up to 32
+// bits), half 0 or 1 (bool).
+#include "codegen/ascendc/lowering.hpp"
+
+#include "codegen/error.hpp"
+
+#include <cmath>
+
+namespace trilith::codegen::ascendc {
+namespace {
+
+const char* mode_of(CastMode mode) {
+  switch (mode) {
+    case CastMode::Rint: return "RINT";
+    case CastMode::Round: return "ROUND";
+    case CastMode::Floor: return "FLOOR";
+    case CastMode::Ceil: return "CEIL";
+    case CastMode::Trunc: return "TRUNC";
+    case CastMode::Odd: return "ODD";
+  }
+  return "";
+}
+
+Tile to_float(Vector& v, const Tile& x, DType from) {
+  if (x.dtype == DType::Float32) return x;
+  if (x.dtype == DType::Float16) return v.cast(x, DType::Float32, "NONE");
+  if (from != DType::UInt32) return v.cast(x, DType::Float32, "RINT");
+  // Both halves of 16 bits are exact in float, their sum is rounded once.
+  const Tile high = v.cast(v.shift(false, x, "16", true), DType::Float32, "RINT");
+  const Tile low = v.cast(v.shift(false, v.shift(true, x, "16", true), "16", true), DType::Float32, "RINT");
+  return v.binary("Add", v.with_scalar("Muls", high, "65536.0f"), low);
+}
+
+/// Saturates at the ends of the dtype; NaN becomes 0.
+Tile to_integer(Vector& v, const Tile& x, DType to, CastMode mode) {
+  const std::string zero = "0.0f";
+  Tile number = v.select(v.compare("EQ", x, x), x, zero);
+  number = v.cast(number, DType::Float32, mode_of(mode));
+  if (size_of(to) < 4) {
+    const auto limit = [](const Constant& constant) {
+      return literal(Constant::rounded(DType::Float32, constant.as_double()));
+    };
+    number = v.with_scalar("Mins", v.with_scalar("Maxs", number, limit(Constant::lowest(to))),
+                           limit(Constant::highest(to)));
+    return v.cast(number, DType::Int32, "RINT");
+  }
+  if (to == DType::UInt32) {
+    // Above 2^31 the difference is exact, too; 2^32 - 1 is no float, so the largest is put in by hand.
+    number = v.with_scalar("Maxs", number, zero);
+    const Mask high = v.compare_scalar("GE", number, "2147483648.0f");
+    const Mask above = v.compare_scalar("GE", number, "4294967296.0f");
+    const Tile low_part = v.cast(v.with_scalar("Mins", number, "2147483520.0f"), DType::Int32, "RINT");
+    const Tile rest = v.with_scalar("Mins", v.with_scalar("Adds", number, "-2147483648.0f"), "2147483520.0f");
+    const Tile high_part =
+        v.with_scalar("Adds", v.cast(rest, DType::Int32, "RINT"), "static_cast<int32_t>(0x80000000u)");
+    const Tile all = v.duplicate(DType::Int32, "-1", x.rows, x.columns);
+    return v.select(above, all, v.select(high, high_part, low_part));
+  }
+  const Mask above = v.compare_scalar("GE", number, "2147483648.0f");
+  const Tile inside = v.with_scalar("Mins", v.with_scalar("Maxs", number, "-2147483648.0f"), "2147483520.0f");
+  const Tile highest = v.duplicate(DType::Int32, "2147483647", x.rows, x.columns);
+  return v.select(above, highest, v.cast(inside, DType::Int32, "RINT"));
+}
+
+}  // namespace
+
+Held lower_cast(Call& call) {
+  Vector& v = call.v;
+  const DType from = call.dtype, to = call.expr.type.dtype;
+  if (const std::string reason = refusal(Op::Cast, to); !reason.empty())
+    call.c.refuse("cast", to, reason, call.c.location);
+  const Tile x = call.tile(0);
+  const auto held = [](const Tile& tile) { return Held{{.tile = tile}, {}}; };
+  if (from == to) return held(x);
+  if (to == DType::Bool) {
+    Mask mask;
+    if (x.dtype == DType::Int32) {
+      mask = v.mask_not(v.compare("EQ", x, v.duplicate(DType::Int32, "0", x.rows, x.columns)));
+    } else {
+      mask = v.mask_not(v.compare_scalar("EQ", x, "static_cast<" + type_name(x.dtype) + ">(0)"));
+    }
+    return {{.tile = number_of(v, mask)}, mask};
+  }
+  if (to == DType::Float32) return held(to_float(v, x, from));
+  if (to == DType::BFloat16) {
+    const Tile number = to_float(v, x, from);
+    // An int32 has more digits than a float: rounding twice is not rounding once.
+    return held(round_to(v, number, to));
+  }
+  if (to == DType::Float16)
+    return held(x.dtype == DType::Float16 ? x : v.cast(to_float(v, x, from), DType::Float16, "RINT"));
+  // To an integer.
+  if (from == DType::Bool) return held(v.cast(x, DType::Int32, "RINT"));
+  if (is_integer(from)) return held(wrap_to(v, x, to));
+  return held(to_integer(v, to_float(v, x, from), to, call.expr.attributes.mode));
+}
+
+}  // namespace trilith::codegen::ascendc

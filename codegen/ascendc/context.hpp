@@ -1,0 +1,193 @@
+// codegen/ascendc/context.hpp -- what the parts of the emitter share while one kernel is lowered.
+//
+// Text of lines names objects by a mark (`Context::name`), which becomes the C++ name when the program is printed:
+// a computed tile may still become the tensor of a queue, or part of a tile that outlives its nest.
+#pragma once
+
+#include "codegen/ascendc/emit.hpp"
+#include "codegen/ascendc/program.hpp"
+#include "codegen/error.hpp"
+#include "codegen/passes/fuse.hpp"
+#include "codegen/xsimd/writer.hpp"
+
+#include <map>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace trilith::codegen::ascendc {
+
+/// A constant, or a constant times a C++ name that has its value when the kernel runs.
+struct Amount {
+  std::int64_t factor = 0;
+  std::string name = {};
+  [[nodiscard]] bool is_constant() const { return name.empty(); }
+  [[nodiscard]] bool is(std::int64_t value) const { return name.empty() && factor == value; }
+  [[nodiscard]] Amount times(std::int64_t by) const { return {factor * by, by == 0 ? "" : name}; }
+  [[nodiscard]] std::string text() const {
+    if (name.empty()) return std::to_string(factor);
+    return factor == 1 ? name : name + " * " + std::to_string(factor);
+  }
+  bool operator==(const Amount&) const = default;
+};
+
+/// A sum of a constant and terms: the number of an element.
+struct Address {
+  std::int64_t constant = 0;
+  std::vector<std::string> terms = {};
+  void add(const Amount& stride, const std::string& variable);
+  void add(const Address& other);
+  [[nodiscard]] bool is_constant() const { return terms.empty(); }
+  [[nodiscard]] bool is_zero() const { return constant == 0 && terms.empty(); }
+  [[nodiscard]] std::string text() const;
+  /// "name[12]", or the bare name.
+  [[nodiscard]] std::string of(const std::string& name) const {
+    return is_zero() ? name : name + "[" + text() + "]";
+  }
+};
+
+/// A tensor parameter in device memory.
+struct TensorInfo {
+  int index = 0;  ///< among the tensor arguments
+  int parameter = 0;
+  ObjectId object = -1;
+  DType dtype = DType::Float32;
+  codegen::Access access = codegen::Access::In;
+  std::string argument;  ///< of the entry
+  std::vector<std::int64_t> extents;
+  std::vector<Amount> strides;
+  std::vector<bool> passes_stride;  ///< by axis: a run-time stride that is an argument
+};
+
+/// A tile variable that outlives its nest: whole, its rows padded to blocks of 32 bytes. In the unified buffer, or
+/// dense in the workspace where it does not fit or is not walked by such rows.
+struct Home {
+  ObjectId object = -1;
+  bool in_workspace = false;
+  DType dtype = DType::Float32;  ///< of its elements there
+  std::vector<std::int64_t> extents;
+  std::vector<std::int64_t> strides;
+};
+
+/// Thrown when a tile cannot be kept in the unified buffer: it is then kept in the workspace.
+struct Spill {
+  std::string name;
+};
+
+/// What the search for a tiling tries.
+struct Tiling {
+  std::int64_t block_elements = 0;  ///< most elements of one tile in a nest
+  int queue_limit = 8;              ///< queues a position: 4 where buffers are doubled
+  int cores = 1;                    ///< that a data-parallel nest is spread over
+  bool one_core = false;            ///< spreading was tried and gives one round only
+  std::set<std::string> spilled;    ///< names of tiles that live in the workspace
+};
+
+struct Context {
+  Context(const Kernel& kernel, const Signature& signature, const Tiling& tiling);
+
+  const Kernel& kernel;
+  const Signature& signature;
+  const Tiling& tiling;
+  fuse::Uses uses;
+  xsimd::Names names;
+  std::vector<std::string> variables;  ///< C++ name by VariableId
+  std::map<VariableId, TensorInfo> tensors;
+  Program program;
+  std::map<VariableId, Home> homes;
+  std::vector<Home> temporary_homes;
+  std::int64_t granule = 8;          ///< rows of tiles are padded to a multiple of it, in elements
+  std::int64_t workspace_bytes = 0;  ///< of one block, behind its line of checks
+  std::vector<Check> checks;
+  std::set<VariableId> named;
+  std::vector<bool> declared;             ///< scalars, by VariableId
+  std::vector<std::string> declarations;  ///< in front of the first statement
+  bool uses_workspace = false;
+  bool spmd = false;
+  std::string index_type = "int32_t";  ///< of numbers of elements
+  bool doubled = false;                ///< some queue has two buffers
+  std::set<ObjectId> used_tensors;
+  int nests = 0;            ///< lowered so far
+  bool spreads = false;     ///< the nest's rounds do not depend on each other
+  std::int64_t rounds = 1;  ///< of the nest that is spread
+  bool has_jumps = false;   ///< `goto`: nothing is declared where it is first assigned
+  int depth = 0;            ///< of control flow
+  SourceLocation location;  ///< of the statement that is lowered
+
+  /// Bytes of the workspace in front of tiles: a line of 64 bytes a block.
+  [[nodiscard]] std::int64_t check_bytes() const { return checks.empty() ? 0 : 64 * most_blocks; }
+  static constexpr std::int64_t most_blocks = 64;
+
+  // program
+  ObjectId add_object(Object object);
+  [[nodiscard]] static std::string name(ObjectId object);
+  void line(Pipe pipe, std::string text, std::vector<Touch> touches = {}, bool in_place = false);
+  void comment(const Statement& statement);
+  void note(const std::string& text);  ///< a comment line
+  void open(const std::string& text, bool loop = true);
+  void otherwise();
+  void close();
+  int queue(bool in, int number, std::int64_t bytes, bool twice);
+
+  [[noreturn]] void refuse(std::string_view operation, DType dtype, const std::string& reason,
+                           const SourceLocation& at) const;
+  [[nodiscard]] pl::Location place(const SourceLocation& at) const;
+  [[nodiscard]] std::string place_text(const SourceLocation& at) const;  ///< "kernel.cpp:12"
+  [[nodiscard]] std::vector<std::int64_t> extents(const std::vector<Dim>& shape,
+                                                  const SourceLocation& at) const;
+
+  /// The tile variable's own name the first time, another one later.
+  [[nodiscard]] std::string tile_name(VariableId variable);
+  Home& home_of(VariableId variable);
+  [[nodiscard]] Home new_home(const std::string& hint, DType dtype, const std::vector<Dim>& shape);
+  /// Elements from one row of a tile to the next.
+  [[nodiscard]] std::int64_t pitch(std::int64_t columns) const { return round_up(columns, granule); }
+
+  // scalar.cpp
+  [[nodiscard]] std::string scalar(const Expr& expression);
+  /// The same where plain int64 arithmetic is wanted: constants are bare numbers.
+  [[nodiscard]] std::string index(const Expr& expression);
+  /// A scalar as an operand of a vector operation on elements of `held`.
+  [[nodiscard]] std::string element(const Expr& expression, DType held);
+  [[nodiscard]] std::string scalar_by_vector(const Expr& expression);
+  [[nodiscard]] std::string guarded(DType dtype, const std::string& a, const std::string& b, const char* sign,
+                                    const std::string& minus_one) const;
+  void scalar_assign(const Statement& statement);
+  void check_region(const Statement& statement);
+  void fault_if(const std::string& condition, std::int32_t code, const SourceLocation& at,
+                const std::string& what, const std::string& given, const std::string& expected,
+                const std::string& length = "0");
+
+  // statement.cpp
+  void statements(std::span<const Statement> list);
+  void run(std::span<const Statement> run);
+
+ private:
+  void statement(const Statement& statement);
+  void nested(std::span<const Statement> list);
+  void for_loop(const Statement& statement);
+  void while_loop(const Statement& statement);
+  void read(const Statement& statement);
+  void jump(const std::string& text);
+  void declare(VariableId variable);
+  std::string label(const std::string& hint, std::int32_t number);
+
+  std::map<std::int32_t, std::string> labels;
+  std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`
+};
+
+/// What the elements of a dtype are in the unified buffer: float for bfloat16, int32 for the short integers and
+/// uint32, half 0 or 1 for bool. 64-bit types stay what they are and can only be moved.
+[[nodiscard]] DType held_as(DType dtype);
+/// "float", "half", "int32_t", ...
+[[nodiscard]] std::string type_name(DType dtype);
+[[nodiscard]] inline std::int64_t bytes_of(DType dtype) { return static_cast<std::int64_t>(size_of(dtype)); }
+/// A constant as C++ of its own dtype; 16-bit floats as float.
+[[nodiscard]] std::string literal(const Constant& constant);
+/// Scalars are computed as this: float for 16-bit floats.
+[[nodiscard]] DType scalar_type(DType dtype);
+
+}  // namespace trilith::codegen::ascendc

@@ -1,0 +1,76 @@
+// codegen/ascendc/emit.hpp -- a specialised kernel as AscendC for the split-core 910B class (A2, A3).
+//
+//   const Emitted emitted = emit(specialise(captured, signature), signature);
+//   // emitted.text is the file for the device compiler; it includes kernel_operator.h alone
+//
+// Extents are constants: the signature of this target gives them all. Throws pl::UserError, with the user's place,
+// for what AscendC of this class has no exact lowering for: the message names the operation, the dtype and the reason.
+// Pure functions, deterministic to the byte.
+#pragma once
+
+#include "codegen/ir.hpp"
+#include "codegen/specialise.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trilith::codegen::ascendc {
+
+/// One parameter of the emitted entry.
+struct KernelArgument {
+  enum class Kind : std::uint8_t {
+    Tensor,     ///< GM_ADDR of tensor argument `index`
+    Scalar,     ///< by value: scalar slot `index` of abi::Args
+    Stride,     ///< int64_t by value: stride `axis` of tensor argument `index`, in elements
+    Workspace,  ///< GM_ADDR of Emitted::workspace_bytes
+    Windows,    ///< GM_ADDR of the window context
+  };
+  Kind kind = Kind::Tensor;
+  int index = 0;
+  int axis = 0;
+  std::string name;
+  std::string type;              ///< in the text: "GM_ADDR", "int32_t", "float", ...
+  DType dtype = DType::Float32;  ///< of the tensor or scalar; 16-bit floats are passed as float
+};
+
+enum class CoreType : std::uint8_t { Vector, Cube, Mixed };
+
+/// One buffer of a core's memory and the lines of the text in which it is alive.
+struct Allocation {
+  std::string space;  ///< "UB", "L1", "L0A", ...
+  std::string name;
+  std::int64_t offset = 0, bytes = 0;
+  std::uint32_t first_line = 0, last_line = 0;
+};
+
+/// A check that only the run can make. The kernel writes its number, counted from 1, and the three numbers into its
+/// block's line of the workspace and returns: `workspace + 64 * block` holds {int32 number, pad, int64 given,
+/// int64 expected, int64 length}.
+struct Check {
+  std::int32_t code = 0;  ///< pl::abi::FaultCode
+  std::string what;       ///< as pl::abi::Fault::what
+  SourceLocation location;
+};
+
+struct Emitted {
+  std::string text;    ///< includes only kernel_operator.h
+  std::string symbol;  ///< the extern "C" entry
+  CoreType cores = CoreType::Vector;
+  std::int64_t blocks = 1;           ///< cores to launch; with `spmd` the caller's blocks instead
+  bool spmd = false;                 ///< the kernel asks for its block's number
+  std::int64_t workspace_bytes = 0;  ///< of device memory, for all blocks
+  std::vector<KernelArgument> arguments;
+  std::vector<Allocation> memory;
+  std::vector<Check> checks;
+  std::vector<SourceLocation>
+      lines;  ///< by line of the text, the first one at 0: the user's place, line 0: none
+};
+
+[[nodiscard]] Emitted emit(const Kernel& specialised, const Signature& signature);
+
+/// C++ of `extern "C" int32_t <symbol>_entry(const pl::abi::Args*, const pl::abi::Services*)`, to stand behind the
+/// text: takes the arguments apart and launches the kernel on the model of AscendC.
+[[nodiscard]] std::string model_entry(const Emitted& emitted, const Kernel& specialised);
+
+}  // namespace trilith::codegen::ascendc

@@ -1,0 +1,172 @@
+// host/main.cpp and the tiling headers of a package.
+#include "codegen/ascendc/package_files.hpp"
+
+#include "codegen/half.hpp"
+
+#include <bit>
+#include <cstdio>
+
+namespace trilith::codegen::ascendc {
+namespace {
+
+std::string hex(std::uint64_t bits) {
+  char digits[32];
+  std::snprintf(digits, sizeof digits, "0x%llxU", static_cast<unsigned long long>(bits));
+  return digits;
+}
+
+/// A scalar argument as C++: the bits are what counts, so floats are written as theirs.
+std::string scalar_text(const LaunchArgument& argument) {
+  switch (argument.dtype) {
+    case DType::Float32: return "float_of_bits(" + hex(argument.bits) + ")";
+    // Passed as float, which holds each of them.
+    case DType::Float16:
+      return "float_of_bits(" +
+             hex(std::bit_cast<std::uint32_t>(
+                 static_cast<float>(pl::half::from_bits(static_cast<std::uint16_t>(argument.bits))))) +
+             ")";
+    case DType::BFloat16: return "float_of_bits(" + hex((argument.bits & 0xffffU) << 16) + ")";
+    case DType::Bool: return argument.bits != 0 ? "true" : "false";
+    case DType::Int8:
+      return "static_cast<std::int8_t>(" + std::to_string(static_cast<std::int8_t>(argument.bits)) + ")";
+    case DType::Int16:
+      return "static_cast<std::int16_t>(" + std::to_string(static_cast<std::int16_t>(argument.bits)) + ")";
+    case DType::Int32:
+      return "static_cast<std::int32_t>(" + std::to_string(static_cast<std::int32_t>(argument.bits)) + ")";
+    // The smallest has no literal of its own.
+    case DType::Int64: return "static_cast<std::int64_t>(" + hex(argument.bits) + "LL)";
+    case DType::UInt8: return "static_cast<std::uint8_t>(" + hex(argument.bits) + ")";
+    case DType::UInt16: return "static_cast<std::uint16_t>(" + hex(argument.bits) + ")";
+    case DType::UInt32: return "static_cast<std::uint32_t>(" + hex(argument.bits) + ")";
+    default: break;
+  }
+  return "static_cast<std::uint64_t>(" + hex(argument.bits) + "LL)";
+}
+
+std::string element_type(DType dtype) {
+  switch (dtype) {
+    case DType::Float16: return "Half";
+    case DType::BFloat16: return "BFloat16";
+    default: return std::string(cpp_name_of(dtype));
+  }
+}
+
+std::string rank_function(const Package& package, int rank, const std::vector<std::string>& names) {
+  const std::string number = std::to_string(rank);
+  std::string text = "/// Rank " + number + ", on device " +
+                     std::to_string(package.devices[static_cast<std::size_t>(rank)]) + ".\nstruct Rank" +
+                     number + " {\n  Device device{" +
+                     std::to_string(package.devices[static_cast<std::size_t>(rank)]) + "};\n";
+  for (const DeviceBuffer& buffer : package.buffers)
+    if (buffer.rank == rank)
+      text += "  Memory " + buffer.name + "{device, " + std::to_string(buffer.bytes) + "};\n";
+  if (const std::int64_t bytes = workspace_of(package, rank); bytes > 0)
+    text += "  Memory workspace{device, " + std::to_string(bytes) + "};\n";
+
+  std::string begin, plan, end;
+  for (std::size_t i = 0; i < package.buffers.size(); ++i) {
+    const DeviceBuffer& buffer = package.buffers[i];
+    if (buffer.rank != rank || buffer.host_tensor < 0) continue;
+    const HostTensor& tensor = package.tensors[static_cast<std::size_t>(buffer.host_tensor)];
+    begin += "    " + buffer.name + ".copy_from(" + tensor.name + ".bytes(" +
+             std::to_string(buffer.host_offset) + "), " + std::to_string(buffer.bytes) + ");\n";
+    for (const WrittenRange& range : package.written)
+      if (range.buffer == static_cast<int>(i))
+        end += "    " + buffer.name + ".copy_to(" + tensor.name + ".bytes(" +
+               std::to_string(buffer.host_offset + range.offset) + "), " + std::to_string(range.offset) +
+               ", " + std::to_string(range.bytes) + ");\n";
+  }
+  for (const Launch& launch : package.launches) {
+    if (launch.rank != rank) continue;
+    const PackagedKernel& kernel = package.kernels[static_cast<std::size_t>(launch.kernel)];
+    const std::string& name = names[static_cast<std::size_t>(launch.kernel)];
+    plan += "    // " + kernel.name + (launch.where.empty() ? "" : ", called at " + launch.where) + "\n";
+    plan += "    device.launch(device.kernel(root, \"" + name + "\", tiling::" + name + "::symbol), " +
+            (kernel.code.spmd ? std::to_string(launch.blocks) : "tiling::" + name + "::blocks");
+    std::size_t next = 0;
+    for (const KernelArgument& argument : kernel.code.arguments) {
+      plan += ",\n                  ";
+      if (argument.kind == KernelArgument::Kind::Workspace) {
+        plan += "workspace.at(0)";
+        continue;
+      }
+      const LaunchArgument& given = launch.arguments[next++];
+      if (given.buffer >= 0)
+        plan += package.buffers[static_cast<std::size_t>(given.buffer)].name + ".at(" +
+                std::to_string(given.offset) + ")";
+      else
+        plan += scalar_text(given);
+    }
+    plan += ");\n";
+  }
+  std::string parameters;
+  for (const HostTensor& tensor : package.tensors)
+    parameters += (parameters.empty() ? "" : ", ") + ("HostTensor& " + tensor.name);
+  const auto member = [&](const char* what, const std::string& body, const std::string& list) {
+    return std::string("  void ") + what + "(" + list + ") {\n    device.use();\n" + body + "  }\n";
+  };
+  text += "\n" + member("begin", begin, parameters) + member("launch", plan, "const std::string& root") +
+          "  void finish() { device.wait(); }\n" + member("end", end, parameters) + "};\n";
+  return text;
+}
+
+}  // namespace
+
+std::string tiling_header(const PackagedKernel& kernel, const std::string& file_name) {
+  std::string text =
+      "// What a launch of kernels/" + file_name + ".cpp needs: " + kernel.name + " (" + kernel.signature +
+      ").\n#pragma once\n\n#include <cstdint>\n\nnamespace tiling::" + file_name + " {\n\n" +
+      "inline constexpr const char* symbol = \"" + kernel.code.symbol + "\";\n" +
+      "inline constexpr std::uint32_t blocks = " + std::to_string(kernel.code.blocks) + ";  // " +
+      (kernel.code.cores == CoreType::Vector ? "vector cores"
+       : kernel.code.cores == CoreType::Cube ? "cube cores"
+                                             : "groups of a cube core and its vector cores") +
+      "\ninline constexpr std::int64_t workspace_bytes = " + std::to_string(kernel.code.workspace_bytes) +
+      ";\n";
+  text += "\n// Arguments, in order:\n";
+  for (const KernelArgument& argument : kernel.code.arguments)
+    text += "//   " + argument.type + " " + argument.name + "\n";
+  return text + "\n}  // namespace tiling::" + file_name + "\n";
+}
+
+std::string launcher(const Package& package) {
+  const std::vector<std::string> names = file_names(package);
+  std::string text = "// Carries out the plan of " + package.name +
+                     ": launcher [FOLDER OF THIS PACKAGE]\n#include \"host/acl_runtime.hpp\"\n";
+  for (const std::string& name : names) text += "#include \"tiling/" + name + ".hpp\"\n";
+  text += "\nnamespace {\n\n";
+  for (std::size_t rank = 0; rank < package.devices.size(); ++rank)
+    text += rank_function(package, static_cast<int>(rank), names) + "\n";
+  text +=
+      "}  // namespace\n\nint main(int count, char** arguments) {\n  const std::string root = count > 1 ? "
+      "arguments[1] : \".\";\n  try {\n    const Library library;\n";
+  std::string list;
+  for (const HostTensor& tensor : package.tensors) {
+    text += "    HostTensor " + tensor.name + "(root + \"/data/" + tensor.name + "\", " +
+            std::to_string(tensor.bytes) + ", " + (tensor.read ? "true" : "false") + ");\n";
+    list += (list.empty() ? "" : ", ") + tensor.name;
+  }
+  const auto each = [&](const std::string& call) {
+    for (std::size_t rank = 0; rank < package.devices.size(); ++rank)
+      text += "    rank" + std::to_string(rank) + "." + call + ";\n";
+  };
+  for (std::size_t rank = 0; rank < package.devices.size(); ++rank)
+    text += "    Rank" + std::to_string(rank) + " rank" + std::to_string(rank) + ";\n";
+  each("begin(" + list + ")");
+  text += "    // Launches do not wait: kernels of several ranks may wait for each other.\n";
+  each("launch(root)");
+  each("finish()");
+  each("end(" + list + ")");
+  text += "    bool equal = true;\n";
+  for (const HostTensor& tensor : package.tensors)
+    if (tensor.written)
+      text += "    equal = " + tensor.name + ".write_and_compare<" + element_type(tensor.dtype) +
+              ">() && equal;\n";
+  text +=
+      "    return equal ? 0 : 1;\n  } catch (const std::exception& error) {\n    std::fprintf(stderr, "
+      "\"launcher: "
+      "%s\\n\", error.what());\n    return 2;\n  }\n}\n";
+  return text;
+}
+
+}  // namespace trilith::codegen::ascendc

@@ -1,0 +1,103 @@
+// codegen/ascendc/program.hpp -- a device program before it is text: lines that know what they touch.
+//
+// Lowerings append lines; the memory planner then gives tiles their places and the synchroniser puts barriers and
+// events between lines that depend on each other, so no lowering thinks of either.
+#pragma once
+
+#include "codegen/dtype.hpp"
+#include "codegen/ir.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace trilith::codegen::ascendc {
+
+/// What runs a line. The pipes of a core run beside each other, each in order.
+enum class Pipe : std::uint8_t { None, Scalar, Vector, MoveIn, MoveOut };
+inline constexpr int pipe_count = 5;
+
+using ObjectId = int;
+
+/// Memory that lines touch.
+struct Object {
+  enum class Kind : std::uint8_t {
+    Calc,    ///< unified buffer, placed by the planner
+    In,      ///< a tensor of a VECIN queue
+    Out,     ///< a tensor of a VECOUT queue
+    Global,  ///< device memory
+  };
+  Kind kind = Kind::Calc;
+  std::string name = {};
+  DType dtype = DType::Float32;  ///< of its elements there
+  std::int64_t bytes = 0;
+  int queue = -1;               ///< In, Out
+  std::int64_t offset = -1;     ///< Calc: in the buffer of tiles, once planned
+  std::int64_t workspace = -1;  ///< Global: offset in the block's workspace, if it is there
+  ObjectId alias = -1;          ///< it is part of another object, from `part` (text) on
+  std::string part = {};
+  std::int64_t part_offset = 0;  ///< in bytes; -1: known at run time only
+  SourceLocation location = {};  ///< what it is for
+};
+
+struct Touch {
+  ObjectId object = -1;
+  bool writes = false;
+  // Bytes of the object; end < 0: all of it.
+  std::int64_t begin = 0, end = -1;
+};
+
+struct Node {
+  enum class Kind : std::uint8_t {
+    Code,
+    Comment,
+    Declare,  ///< a Calc object comes into being
+    Open,     ///< "for (…) {": a loop body follows
+    Branch,   ///< "if (…) {"
+    Else,     ///< "} else {"
+    Close,
+    Alloc,  ///< of a queue's tensor: `object`
+    EnQue,
+    DeQue,
+    Free,
+  };
+  Kind kind = Kind::Code;
+  std::string text = {};
+  Pipe pipe = Pipe::None;
+  std::vector<Touch> touches = {};
+  ObjectId object = -1;
+  bool in_place = false;  ///< the first touch, a write, may share its place with an operand that ends here
+  bool leaves = false;    ///< break, continue, return
+  SourceLocation location = {};
+};
+
+/// A queue of the kernel: every nest uses the same ones.
+struct Queue {
+  bool in = true;
+  std::string name = {};
+  int buffers = 1;
+  std::int64_t bytes = 0;  ///< of one buffer
+};
+
+struct Program {
+  std::vector<Object> objects;
+  std::vector<Queue> queues;
+  std::vector<ObjectId> homes;  ///< Calc objects that are declared in front of everything
+  std::vector<Node> nodes;
+  std::vector<std::string> events;  ///< "V_S", ...: those that lines set and wait for
+};
+
+/// Unified buffer that kernels may use: the top 8 KiB belong to Select and others, 256 bytes to mixed kernels.
+inline constexpr std::int64_t unified_buffer_bytes = 184 * 1024 - 256;
+
+/// memory.cpp: gives every Calc object its offset, by live ranges. Returns the bytes of the whole buffer of tiles.
+[[nodiscard]] std::int64_t plan_memory(Program& program);
+
+/// sync.cpp: puts `PipeBarrier`s and events where a line needs what another pipe, or the vector pipe before it, did.
+void synchronise(Program& program);
+
+[[nodiscard]] constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
+  return (value + multiple - 1) / multiple * multiple;
+}
+
+}  // namespace trilith::codegen::ascendc

@@ -1,0 +1,179 @@
+// Reductions. Rows of several: columns are folded onto the first 64 (of 4 bytes) with the rows as repeats, and one
+// WholeReduce per row ends it. One row: ReduceSum and the like over all of it. Products and integers, for which there is
+// neither, are folded by halves down to one block of 32 bytes, whose elements the scalar pipe then takes one by one.
+// Padding is never read: masks and counts end where the columns do.
+#include "codegen/ascendc/vector.hpp"
+#include "codegen/error.hpp"
+
+namespace trilith::codegen::ascendc {
+namespace {
+
+using Fold = Vector::Fold;
+
+const char* pairwise(Fold fold) {
+  switch (fold) {
+    case Fold::Sum: return "Add";
+    case Fold::Prod: return "Mul";
+    case Fold::Max: return "Max";
+    case Fold::Min: return "Min";
+  }
+  return "";
+}
+
+std::string combine(Fold fold, DType dtype, const std::string& a, const std::string& b) {
+  const std::string wrapping = "static_cast<int32_t>(static_cast<uint32_t>(" + a + ") ";
+  switch (fold) {
+    case Fold::Sum:
+      return dtype == DType::Int32 ? wrapping + "+ static_cast<uint32_t>(" + b + "))" : a + " + " + b;
+    case Fold::Prod:
+      return dtype == DType::Int32 ? wrapping + "* static_cast<uint32_t>(" + b + "))" : a + " * " + b;
+    case Fold::Max: return b + " > " + a + " ? " + b + " : " + a;
+    case Fold::Min: return b + " < " + a + " ? " + b + " : " + a;
+  }
+  return "";
+}
+
+bool has_instruction(Fold fold, DType dtype) {
+  return fold != Fold::Prod && (dtype == DType::Float32 || dtype == DType::Float16);
+}
+
+std::string suffix(Fold fold) { return fold == Fold::Sum ? "Sum" : fold == Fold::Max ? "Max" : "Min"; }
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+}  // namespace
+
+Tile Vector::reduce_columns(Fold fold, const Tile& a) {
+  const Tile all = a.columns ? a : expand(a, a.rows, true);
+  return all.rows && block_.max_rows > 1 ? fold_rows(fold, all) : fold_flat(fold, all);
+}
+
+Tile Vector::fold_flat(Fold fold, const Tile& a) {
+  const Tile result = fresh(a.dtype, a.rows, false);
+  const Amount count = this->count(a);
+  const std::int64_t most = capacity(a.rows, a.columns);
+  if (has_instruction(fold, a.dtype)) {
+    const std::int64_t repeats = round_up(most, per_repeat(a.dtype)) / per_repeat(a.dtype);
+    const Tile scratch =
+        fresh_bytes(a.dtype, (fold == Fold::Sum ? repeats : 2 * repeats) * bytes_of(a.dtype));
+    c.line(Pipe::Vector,
+           "AscendC::Reduce" + suffix(fold) + "(" + text(result) + ", " + text(a) + ", " + text(scratch) +
+               ", " + count.text() + ");",
+           {writes(result), {scratch.object, true}, reads(a)});
+    return result;
+  }
+  const Tile folded = copy(a);
+  const std::int64_t block = per_block(a.dtype);
+  const std::string left = c.names.fresh("left"), half = c.names.fresh("half");
+  if (most > block) {
+    c.line(Pipe::None, "int32_t " + left + " = " + count.text() + ";");
+    c.open("while (" + left + " > " + number(block) + ") {");
+    c.line(Pipe::None, "const int32_t " + half + " = (" + left + " + " + number(2 * block - 1) + ") / " +
+                           number(2 * block) + " * " + number(block) + ";");
+    c.line(Pipe::Vector,
+           std::string("AscendC::") + pairwise(fold) + "(" + text(folded) + ", " + text(folded) + ", " +
+               text(folded) + "[" + half + "], " + left + " - " + half + ");",
+           {writes(folded), reads(folded)});
+    c.line(Pipe::None, left + " = " + half + ";");
+    c.close();
+  }
+  const std::string total = c.names.fresh("total"), item = c.names.fresh("item");
+  const std::string end = most > block ? left : count.text();
+  const std::string type = type_name(a.dtype);
+  c.line(Pipe::Scalar,
+         type + " " + total + " = " + text(folded) + ".GetValue(0);\nfor (int32_t i = 1; i < " + end +
+             "; ++i) {\n  const " + type + " " + item + " = " + text(folded) + ".GetValue(i);\n  " + total +
+             " = " + combine(fold, a.dtype, total, item) + ";\n}\n" + text(result) + ".SetValue(0, " + total +
+             ");",
+         {writes(result), reads(folded)});
+  return result;
+}
+
+Tile Vector::fold_rows(Fold fold, const Tile& a) {
+  const std::int64_t columns = block_.max_columns, block = per_block(a.dtype), pitch = block_.pitch / block;
+  const std::int64_t width = per_repeat(a.dtype);
+  const std::string rows = block_.rows.text();
+  const auto whole_reduce = [&](const Tile& result, const std::string& from, Touch touch, std::int64_t mask,
+                                std::int64_t between) {
+    const std::string order = fold == Fold::Sum ? "" : ", AscendC::ReduceOrder::ORDER_ONLY_VALUE";
+    c.line(Pipe::Vector,
+           "AscendC::WholeReduce" + suffix(fold) + "(" + text(result) + ", " + from + ", " + number(mask) +
+               ", " + rows + ", 1, 1, " + number(between) + order + ");",
+           {writes(result), touch});
+  };
+  const bool instruction = has_instruction(fold, a.dtype);
+  if (instruction && columns <= width) {
+    const Tile result = fresh(a.dtype, true, false);
+    whole_reduce(result, text(a), reads(a), columns, pitch);
+    return result;
+  }
+  // Onto the first `kept` columns: the first line combines two stretches of the operand, or copies one.
+  const std::int64_t kept = columns >= width ? width : columns;
+  const std::int64_t kept_pitch = round_up(kept, block);
+  const Tile folded = fresh_bytes(a.dtype, block_.max_rows * kept_pitch * bytes_of(a.dtype));
+  const auto add = [&](const std::string& into, const std::string& first, const std::string& second,
+                       std::int64_t mask, std::int64_t first_between, std::int64_t second_between) {
+    return std::string("AscendC::") + pairwise(fold) + "(" + into + ", " + first + ", " + second + ", " +
+           number(mask) + ", " + rows + ", AscendC::BinaryRepeatParams{1, 1, 1, " +
+           number(kept_pitch / block) + ", " + number(first_between) + ", " + number(second_between) + "});";
+  };
+  const std::string to = text(folded), from = text(a);
+  const std::int64_t own = kept_pitch / block;
+  std::int64_t done = kept;
+  if (columns >= 2 * width) {
+    c.line(Pipe::Vector, add(to, from, from + "[" + number(width) + "]", width, pitch, pitch),
+           {{folded.object, true}, reads(a)});
+    done = 2 * width;
+  } else {
+    c.line(Pipe::Vector,
+           "AscendC::Muls(" + to + ", " + from + ", static_cast<" + type_name(a.dtype) + ">(1), " +
+               number(kept) + ", " + rows + ", AscendC::UnaryRepeatParams{1, 1, " + number(own) + ", " +
+               number(pitch) + "});",
+           {{folded.object, true}, reads(a)});
+  }
+  for (; done < columns; done += width)
+    c.line(Pipe::Vector,
+           add(to, to, from + "[" + number(done) + "]", std::min(width, columns - done), own, pitch),
+           {{folded.object, true}, {folded.object, false}, reads(a)});
+  const Tile result = fresh(a.dtype, true, false);
+  if (instruction) {
+    whole_reduce(result, to, {folded.object, false}, kept, own);
+    return result;
+  }
+  std::int64_t left = kept;
+  while (left > block) {
+    const std::int64_t half = round_up((left + 1) / 2, block);
+    c.line(Pipe::Vector, add(to, to, to + "[" + number(half) + "]", left - half, own, own),
+           {{folded.object, true}, {folded.object, false}});
+    left = half;
+  }
+  const std::string total = c.names.fresh("total"), item = c.names.fresh("item"), type = type_name(a.dtype);
+  c.line(Pipe::Scalar,
+         "for (int32_t r = 0; r < " + rows + "; ++r) {\n  " + type + " " + total + " = " + to +
+             ".GetValue(r * " + number(kept_pitch) + ");\n  for (int32_t i = 1; i < " + number(left) +
+             "; ++i) {\n    const " + type + " " + item + " = " + to + ".GetValue(r * " + number(kept_pitch) +
+             " + i);\n    " + total + " = " + combine(fold, a.dtype, total, item) + ";\n  }\n  " +
+             text(result) + ".SetValue(r, " + total + ");\n}",
+         {writes(result), {folded.object, false}});
+  return result;
+}
+
+void Vector::accumulate(Fold fold, const Tile& into, const Tile& a) {
+  c.line(Pipe::Vector,
+         std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) +
+             ", " + count(into).text() + ");",
+         {writes(into), reads(into), reads(a)});
+}
+
+void Vector::accumulate_rows(Fold fold, const Tile& into, const Tile& a) {
+  if (!a.rows || block_.max_rows == 1) return accumulate(fold, into, a);
+  const std::string r = c.names.fresh("r");
+  c.open("for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") {");
+  c.line(Pipe::Vector,
+         std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) +
+             "[" + r + " * " + number(block_.pitch) + "], " + count(into).text() + ");",
+         {writes(into), reads(into), reads(a)});
+  c.close();
+}
+
+}  // namespace trilith::codegen::ascendc

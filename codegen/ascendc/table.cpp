@@ -1,0 +1,208 @@
+// The table of lowerings. A row's reason is asked with the dtype of the operands; a cast asks it for both of its dtypes.
+#include "codegen/ascendc/lowering.hpp"
+
+#include "codegen/error.hpp"
+
+#include <algorithm>
+
+namespace trilith::codegen::ascendc {
+namespace {
+
+bool is_wide(DType dtype) { return size_of(dtype) == 8; }
+
+/// What holds for every operation that computes.
+std::string computes(DType dtype) {
+  if (dtype == DType::Float64) return "the vector unit of this class has no double; use float";
+  if (is_wide(dtype)) return "the vector unit of this class computes on no 64-bit integers; use int32";
+  return {};
+}
+
+std::string remainder_reason(DType dtype) {
+  if (is_floating(dtype))
+    return "the vector unit has no exact remainder of floats; compute x - floor(x / y) * y where that is "
+           "meant";
+  return computes(dtype);
+}
+
+std::string fused_reason(DType) {
+  return "AscendC does not document whether its multiply-add rounds once; write a * b + c, which rounds "
+         "twice";
+}
+
+std::string power_reason(DType) {
+  return "4 ulp need a logarithm of more digits than float has; write exp(b * log(a)) where its error is "
+         "small enough";
+}
+
+std::string moves(DType dtype) {
+  if (dtype == DType::Float64) return "the vector unit of this class has no double; use float";
+  return {};
+}
+
+std::string no_reason(DType) { return {}; }
+
+std::string not_on_device(DType) {
+  return "a kernel on the NPU has no console; store the tile and print it on the host";
+}
+
+std::string no_call(DType) { return "operations on whole tiles have no lowering for this target yet"; }
+
+std::string no_remote(DType) { return "windows of other ranks have no lowering for this target yet"; }
+
+std::string only_captured(DType) { return "no specialised kernel has it"; }
+
+constexpr Lowering rows[] = {
+    {Op::Constant, Place::Structure, nullptr, no_reason},
+    {Op::Variable, Place::Structure, nullptr, no_reason},
+    {Op::List, Place::Structure, nullptr, no_reason},
+    {Op::Conditional, Place::Structure, nullptr, no_reason},
+    {Op::Dim, Place::Refused, nullptr, only_captured},
+    {Op::Rank, Place::Refused, nullptr, only_captured},
+    {Op::Slice, Place::Refused, nullptr, only_captured},
+    {Op::Index, Place::Refused, nullptr, only_captured},
+    {Op::Full, Place::Structure, nullptr, computes},
+    {Op::Load, Place::Structure, nullptr, moves},
+    {Op::Store, Place::Structure, nullptr, moves},
+    {Op::Neg, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Abs, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Recip, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Sqrt, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Rsqrt, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Square, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Sign, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Floor, Place::Elementwise, lower_rounding, computes},
+    {Op::Ceil, Place::Elementwise, lower_rounding, computes},
+    {Op::Round, Place::Elementwise, lower_rounding, computes},
+    {Op::Rint, Place::Elementwise, lower_rounding, computes},
+    {Op::Trunc, Place::Elementwise, lower_rounding, computes},
+    {Op::Relu, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Exp, Place::Elementwise, lower_transcendental, computes},
+    {Op::Exp2, Place::Elementwise, lower_transcendental, computes},
+    {Op::Expm1, Place::Elementwise, lower_transcendental, computes},
+    {Op::Log, Place::Elementwise, lower_transcendental, computes},
+    {Op::Log2, Place::Elementwise, lower_transcendental, computes},
+    {Op::Log1p, Place::Elementwise, lower_transcendental, computes},
+    {Op::Sin, Place::Elementwise, lower_transcendental, computes},
+    {Op::Cos, Place::Elementwise, lower_transcendental, computes},
+    {Op::Tanh, Place::Elementwise, lower_transcendental, computes},
+    {Op::Erf, Place::Elementwise, lower_transcendental, computes},
+    {Op::Sigmoid, Place::Elementwise, lower_transcendental, computes},
+    {Op::Add, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Sub, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Mul, Place::Elementwise, lower_arithmetic, computes},
+    {Op::Div, Place::Elementwise, lower_division, computes},
+    {Op::Fmod, Place::Elementwise, lower_division, remainder_reason},
+    {Op::Rem, Place::Elementwise, lower_division, remainder_reason},
+    {Op::Pow, Place::Refused, nullptr, power_reason},
+    {Op::Maximum, Place::Elementwise, lower_extremum, computes},
+    {Op::Minimum, Place::Elementwise, lower_extremum, computes},
+    {Op::Fma, Place::Refused, nullptr, fused_reason},
+    {Op::Clamp, Place::Elementwise, lower_extremum, computes},
+    {Op::Where, Place::Elementwise, lower_where, computes},
+    {Op::Eq, Place::Elementwise, lower_compare, computes},
+    {Op::Ne, Place::Elementwise, lower_compare, computes},
+    {Op::Lt, Place::Elementwise, lower_compare, computes},
+    {Op::Le, Place::Elementwise, lower_compare, computes},
+    {Op::Gt, Place::Elementwise, lower_compare, computes},
+    {Op::Ge, Place::Elementwise, lower_compare, computes},
+    {Op::IsNan, Place::Elementwise, lower_compare, computes},
+    {Op::IsInf, Place::Elementwise, lower_compare, computes},
+    {Op::LogicalAnd, Place::Elementwise, lower_logic, computes},
+    {Op::LogicalOr, Place::Elementwise, lower_logic, computes},
+    {Op::LogicalNot, Place::Elementwise, lower_logic, computes},
+    {Op::BitAnd, Place::Elementwise, lower_bits, computes},
+    {Op::BitOr, Place::Elementwise, lower_bits, computes},
+    {Op::BitXor, Place::Elementwise, lower_bits, computes},
+    {Op::BitNot, Place::Elementwise, lower_bits, computes},
+    {Op::Shl, Place::Elementwise, lower_shift, computes},
+    {Op::Shr, Place::Elementwise, lower_shift, computes},
+    {Op::Cast, Place::Elementwise, lower_cast, computes},
+    {Op::RowSum, Place::Structure, nullptr, computes},
+    {Op::RowProd, Place::Structure, nullptr, computes},
+    {Op::RowMax, Place::Structure, nullptr, computes},
+    {Op::RowMin, Place::Structure, nullptr, computes},
+    {Op::RowMean, Place::Structure, nullptr, computes},
+    {Op::ColSum, Place::Structure, nullptr, computes},
+    {Op::ColProd, Place::Structure, nullptr, computes},
+    {Op::ColMax, Place::Structure, nullptr, computes},
+    {Op::ColMin, Place::Structure, nullptr, computes},
+    {Op::ColMean, Place::Structure, nullptr, computes},
+    {Op::Check, Place::Structure, nullptr, no_reason},
+    {Op::BlockIdx, Place::Structure, nullptr, no_reason},
+    {Op::BlockNum, Place::Structure, nullptr, no_reason},
+    {Op::SubblockIdx, Place::Structure, nullptr, no_reason},
+    {Op::BarrierAll, Place::Structure, nullptr, no_reason},
+    {Op::PipeBarrier, Place::Structure, nullptr, no_reason},
+    {Op::Print, Place::Refused, nullptr, not_on_device},
+    {Op::Transpose, Place::Call, nullptr, no_call},
+    {Op::Matmul, Place::Call, nullptr, no_call},
+    {Op::MatmulAcc, Place::Call, nullptr, no_call},
+    {Op::MatmulBias, Place::Call, nullptr, no_call},
+    {Op::BatchMatmul, Place::Call, nullptr, no_call},
+    {Op::Gemv, Place::Call, nullptr, no_call},
+    {Op::Dot, Place::Call, nullptr, no_call},
+    {Op::Arange, Place::Call, nullptr, no_call},
+    {Op::Tri, Place::Call, nullptr, no_call},
+    {Op::Random, Place::Call, nullptr, no_call},
+    {Op::TileSlice, Place::Call, nullptr, no_call},
+    {Op::Assemble, Place::Call, nullptr, no_call},
+    {Op::Concat, Place::Call, nullptr, no_call},
+    {Op::Reshape, Place::Call, nullptr, no_call},
+    {Op::Reinterpret, Place::Call, nullptr, no_call},
+    {Op::Pad, Place::Call, nullptr, no_call},
+    {Op::Expand, Place::Call, nullptr, no_call},
+    {Op::Sum, Place::Refused, nullptr, only_captured},
+    {Op::Prod, Place::Refused, nullptr, only_captured},
+    {Op::Max, Place::Refused, nullptr, only_captured},
+    {Op::Min, Place::Refused, nullptr, only_captured},
+    {Op::Mean, Place::Refused, nullptr, only_captured},
+    {Op::MoveTo, Place::Structure, nullptr, no_reason},
+    {Op::Read, Place::Structure, nullptr, computes},
+    {Op::RowArgmax, Place::Call, nullptr, no_call},
+    {Op::RowArgmin, Place::Call, nullptr, no_call},
+    {Op::ColArgmax, Place::Call, nullptr, no_call},
+    {Op::ColArgmin, Place::Call, nullptr, no_call},
+    {Op::Cumsum, Place::Call, nullptr, no_call},
+    {Op::Gather, Place::Call, nullptr, no_call},
+    {Op::GatherRow, Place::Call, nullptr, no_call},
+    {Op::LoadRow, Place::Call, nullptr, no_call},
+    {Op::PagedGather, Place::Call, nullptr, no_call},
+    {Op::Scatter, Place::Call, nullptr, no_call},
+    {Op::ScatterAdd, Place::Call, nullptr, no_call},
+    {Op::SortIndices, Place::Call, nullptr, no_call},
+    {Op::TopkIndices, Place::Call, nullptr, no_call},
+    {Op::Write, Place::Call, nullptr, no_call},
+    {Op::Valid, Place::Refused, nullptr, only_captured},
+    {Op::SetValid, Place::Refused, nullptr, only_captured},
+    {Op::Fillpad, Place::Refused, nullptr, only_captured},
+    {Op::CommRank, Place::Refused, nullptr, no_remote},
+    {Op::CommSize, Place::Refused, nullptr, no_remote},
+    {Op::RemoteLoad, Place::Refused, nullptr, no_remote},
+    {Op::RemoteStore, Place::Refused, nullptr, no_remote},
+    {Op::RemotePut, Place::Refused, nullptr, no_remote},
+    {Op::RemoteGet, Place::Refused, nullptr, no_remote},
+    {Op::Notify, Place::Refused, nullptr, no_remote},
+    {Op::Wait, Place::Refused, nullptr, no_remote},
+    {Op::DeferWait, Place::Refused, nullptr, no_remote},
+    {Op::Fence, Place::Refused, nullptr, no_remote},
+    {Op::Barrier, Place::Refused, nullptr, no_remote},
+    {Op::Allreduce, Place::Refused, nullptr, no_remote},
+    {Op::Broadcast, Place::Refused, nullptr, no_remote},
+    {Op::Allgather, Place::Refused, nullptr, no_remote},
+    {Op::ReduceScatter, Place::Refused, nullptr, no_remote},
+    {Op::AllToAll, Place::Refused, nullptr, no_remote},
+};
+
+}  // namespace
+
+const Lowering& lowering(Op op) {
+  const auto found = std::ranges::find(rows, op, &Lowering::op);
+  if (found == std::end(rows))
+    throw pl::InternalError("AscendC emitter: no row for " + std::string(operation(op).name) +
+                            " in the table of lowerings");
+  return *found;
+}
+
+std::string refusal(Op op, DType dtype) { return lowering(op).reason(dtype); }
+
+}  // namespace trilith::codegen::ascendc

@@ -1,0 +1,179 @@
+// Transcendentals in float, whatever the dtype; half and bfloat16 are rounded at the end. Exponential and logarithm are the
+// vector unit's own; all else is made of them and of polynomials, which were fitted for the CPU simulator (xsimd/device).
+// No fused multiply-add: its rounding is not documented.
+#include <span>
+
+#include "codegen/ascendc/lowering.hpp"
+#include "codegen/error.hpp"
+
+namespace trilith::codegen::ascendc {
+namespace {
+
+/// Formulas of float tiles of one shape.
+class Formula {
+ public:
+  Formula(Vector& v, const Tile& like) : v_(v), rows_(like.rows), columns_(like.columns) {}
+
+  Tile add(const Tile& a, const Tile& b) { return v_.binary("Add", a, b); }
+  Tile sub(const Tile& a, const Tile& b) { return v_.binary("Sub", a, b); }
+  Tile mul(const Tile& a, const Tile& b) { return v_.binary("Mul", a, b); }
+  Tile div(const Tile& a, const Tile& b) { return v_.binary("Div", a, b); }
+  Tile add(const Tile& a, const std::string& s) { return v_.with_scalar("Adds", a, s); }
+  Tile mul(const Tile& a, const std::string& s) { return v_.with_scalar("Muls", a, s); }
+  Tile at_least(const Tile& a, const std::string& s) { return v_.with_scalar("Maxs", a, s); }
+  Tile at_most(const Tile& a, const std::string& s) { return v_.with_scalar("Mins", a, s); }
+  Tile negated(const Tile& a) { return mul(a, "-1.0f"); }
+  Tile magnitude(const Tile& a) { return v_.unary("Abs", a); }
+  Tile whole(const Tile& a, const char* mode) { return v_.cast(a, DType::Float32, mode); }
+  Tile exp(const Tile& a) { return v_.unary("Exp", a); }
+  Tile log(const Tile& a) { return v_.unary("Ln", a); }
+  Tile full(const std::string& s) { return v_.duplicate(DType::Float32, s, rows_, columns_); }
+  Tile where(const Mask& mask, const Tile& a, const Tile& b) { return v_.select(mask, a, b); }
+  Tile where(const Mask& mask, const Tile& a, const std::string& s) { return v_.select(mask, a, s); }
+  Mask is(const char* mode, const Tile& a, const std::string& s) { return v_.compare_scalar(mode, a, s); }
+  /// Horner's rule; the coefficient of the highest power comes first.
+  Tile polynomial(const Tile& x, std::span<const char* const> coefficients) {
+    Tile sum = mul(x, coefficients[0]);
+    for (std::size_t i = 1; i + 1 < coefficients.size(); ++i) sum = mul(add(sum, coefficients[i]), x);
+    return add(sum, coefficients.back());
+  }
+  /// 2^n for whole n from -126 to 127.
+  Tile power_of_two(const Tile& n) {
+    const Tile exponent = v_.with_scalar("Adds", v_.cast(n, DType::Int32, "RINT"), "127");
+    Tile bits = v_.shift(true, exponent, "23", false);
+    bits.dtype = DType::Float32;  // the same bits
+    return bits;
+  }
+  /// x * 2^n in two steps, so that results may be subnormal or overflow.
+  Tile scaled(const Tile& x, const Tile& n) {
+    const Tile half = whole(mul(n, "0.5f"), "FLOOR");
+    return mul(mul(x, power_of_two(half)), power_of_two(sub(n, half)));
+  }
+  /// The size of one with the sign of another; a NaN stays.
+  Tile with_sign(const Tile& size, const Tile& sign_of) {
+    return where(is("LT", sign_of, "0.0f"), negated(size), size);
+  }
+
+ private:
+  Vector& v_;
+  bool rows_, columns_;
+};
+
+constexpr const char* exp2_fraction[] = {"0x1.4413dcp-13f",
+                                         "0x1.5f0906p-10f",
+                                         "0x1.3b2a52p-7f",
+                                         "0x1.c6af6cp-5f",
+                                         "0x1.ebfbe0p-3f",
+                                         "0x1.62e430p-1f",
+                                         "1.0f"};
+constexpr const char* expm1_fraction[] = {"0x1.6d9f54p-10f", "0x1.122860p-7f", "0x1.55547ep-5f",
+                                          "0x1.5554b0p-3f", "0x1.000000p-1f"};
+constexpr const char* erf_inner[] = {"0x1.494666p-14f", "-0x1.a3eab8p-11f", "0x1.540422p-8f",
+                                     "-0x1.b7f8e0p-6f", "0x1.ce2cf4p-4f",   "-0x1.81273ep-2f",
+                                     "0x1.06eba8p-3f"};
+constexpr const char* erf_outer[] = {"-0x1.d88b6cp+2f", "0x1.45e132p+3f", "-0x1.071778p-1f",
+                                     "0x1.96304cp+0f",  "0x1.09f91cp-1f", "0x1.dc9442p-10f"};
+constexpr const char* sine_tail[] = {"0x1.6cd634p-19f", "-0x1.a00f96p-13f", "0x1.111108p-7f",
+                                     "-0x1.555556p-3f"};
+constexpr const char* cosine_tail[] = {"0x1.99ff96p-16f", "-0x1.6c0c82p-10f", "0x1.55554ap-5f"};
+
+Tile exp2(Formula& f, const Tile& x) {
+  const Tile bounded = f.at_most(f.at_least(x, "-151.0f"), "129.0f");
+  const Tile n = f.whole(bounded, "RINT");
+  return f.scaled(f.polynomial(f.sub(bounded, n), exp2_fraction), n);
+}
+
+// e^x - 1 = 2^n * ((e^r - 1) + (1 - 2^-n)), with x = n * ln 2 + r.
+Tile expm1(Formula& f, const Tile& x) {
+  const Tile bounded = f.at_most(f.at_least(x, "-20.0f"), "89.0f");
+  const Tile n = f.whole(f.mul(bounded, "0x1.715476p+0f"), "RINT");
+  // The first product is exact, and so is the first difference.
+  const Tile r = f.add(f.add(bounded, f.mul(n, "-0x1.62e8p-1f")), f.mul(n, "0x1.e8082ep-16f"));
+  const Tile fraction = f.add(f.mul(f.mul(r, r), f.polynomial(r, expm1_fraction)), r);
+  const Tile less = f.add(f.negated(f.scaled(f.full("1.0f"), f.negated(n))), "1.0f");
+  const Tile result = f.scaled(f.add(fraction, less), n);
+  // Small arguments are their own result: -0 and subnormals, too.
+  return f.where(f.is("LT", f.magnitude(x), "0x1p-25f"), x, result);
+}
+
+// With t = e^(-2|x|) - 1, tanh |x| = -t / (t + 2).
+Tile tanh(Formula& f, const Tile& x) {
+  const Tile t = expm1(f, f.mul(f.magnitude(x), "-2.0f"));
+  const Tile result = f.with_sign(f.div(f.negated(t), f.add(t, "2.0f")), x);
+  return f.where(f.is("LT", f.magnitude(x), "0x1p-13f"), x, result);
+}
+
+// e^-|x| cannot overflow; where x is negative it is the numerator, and may be subnormal.
+Tile sigmoid(Formula& f, const Tile& x) {
+  const Tile e = f.exp(f.negated(f.magnitude(x)));
+  return f.div(f.where(f.is("LT", x, "0.0f"), e, "1.0f"), f.add(e, "1.0f"));
+}
+
+// ln(1 + x) = ln(u) * x / (u - 1) with u = 1 + x rounded: what the rounding lost, the quotient brings back.
+Tile log1p(Formula& f, const Tile& x) {
+  const Tile u = f.add(x, "1.0f");
+  const Tile result = f.mul(f.log(u), f.div(x, f.add(u, "-1.0f")));
+  const Tile finite = f.where(f.is("LT", u, "__builtin_inff()"), result, u);
+  return f.where(f.is("EQ", u, "1.0f"), x, finite);
+}
+
+// Below 1, x times a polynomial in x^2. From 1 on, 1 - e^(-x^2) * Q(1 / (x + 2)): there the second term is small and so
+// are its errors.
+Tile erf(Formula& f, const Tile& x) {
+  const Tile size = f.magnitude(x), capped = f.at_most(size, "4.0f"), z = f.mul(capped, capped);
+  const Tile inner = f.add(f.mul(f.polynomial(z, erf_inner), x), x);
+  const Tile q = f.polynomial(f.div(f.full("1.0f"), f.add(capped, "2.0f")), erf_outer);
+  const Tile outer = f.with_sign(f.add(f.negated(f.mul(f.exp(f.negated(z)), q)), "1.0f"), x);
+  return f.where(f.is("LT", size, "1.0f"), inner, outer);
+}
+
+// x = n * pi/2 + r; n mod 4 says which of +-sin r, +-cos r it is. The pieces of pi/2 have 11 bits, so that their products
+// with n are exact up to |n| = 2^13: beyond |x| = 12867 the result loses digits.
+Tile sine(Formula& f, const Tile& x, const char* shift) {
+  const Tile n = f.whole(f.mul(x, "0x1.45f306p-1f"), "RINT");
+  Tile r = x;
+  for (const char* piece : {"-0x1.92p+0f", "-0x1.fb4p-12f", "-0x1.444p-24f", "-0x1.68c234p-39f"})
+    r = f.add(r, f.mul(n, piece));
+  const Tile z = f.mul(r, r);
+  const Tile sin_r = f.add(f.mul(f.mul(z, r), f.polynomial(z, sine_tail)), r);
+  const Tile cos_r =
+      f.add(f.add(f.mul(z, "-0.5f"), "1.0f"), f.mul(f.mul(z, z), f.polynomial(z, cosine_tail)));
+  // The quadrant: odd ones take the cosine, 2 and 3 change the sign.
+  const Tile quadrant = f.add(n, shift);
+  const Tile odd = f.sub(quadrant, f.mul(f.whole(f.mul(quadrant, "0.5f"), "FLOOR"), "2.0f"));
+  const Tile quarter = f.sub(quadrant, f.mul(f.whole(f.mul(quadrant, "0.25f"), "FLOOR"), "4.0f"));
+  const Tile chosen = f.where(f.is("EQ", odd, "1.0f"), cos_r, sin_r);
+  return f.where(f.is("GE", quarter, "2.0f"), f.negated(chosen), chosen);
+}
+
+Tile formula(Call& call, const Tile& x) {
+  Formula f(call.v, x);
+  switch (call.op()) {
+    case Op::Exp: return f.exp(x);
+    case Op::Log: return f.log(x);
+    case Op::Log2: return f.mul(f.log(x), "0x1.715476p+0f");
+    case Op::Exp2: return exp2(f, x);
+    case Op::Expm1: return expm1(f, x);
+    case Op::Log1p: return log1p(f, x);
+    case Op::Tanh: return tanh(f, x);
+    case Op::Sigmoid: return sigmoid(f, x);
+    case Op::Erf: return erf(f, x);
+    case Op::Sin: return f.where(f.is("LT", f.magnitude(x), "0x1p-13f"), x, sine(f, x, "0.0f"));
+    case Op::Cos: return sine(f, x, "1.0f");
+    default:
+      throw pl::InternalError("AscendC emitter: no formula of " + std::string(operation(call.op()).name));
+  }
+}
+
+}  // namespace
+
+Held lower_transcendental(Call& call) {
+  Vector& v = call.v;
+  const Tile given = call.tile(0);
+  const Tile x = given.dtype == DType::Float32 ? given : v.cast(given, DType::Float32, "NONE");
+  const Tile result = formula(call, x);
+  if (call.dtype == DType::Float16) return {{.tile = v.cast(result, DType::Float16, "RINT")}, {}};
+  return {{.tile = round_to(v, result, call.dtype)}, {}};
+}
+
+}  // namespace trilith::codegen::ascendc

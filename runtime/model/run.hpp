@@ -1,0 +1,108 @@
+// runtime/model/run.hpp -- one launch: its GM, its cores in turns, what they wait for, and its fault.
+//
+// Each core is a thread, of which exactly one runs at a time: it goes on until it waits for another core, spins on GM or
+// ends. What races is found by the clocks and not by luck, so nothing is lost, and a launch does the same every time.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "codegen/ascendc/model/model_abi.h"
+#include "runtime/model/core.hpp"
+#include "runtime/model/fault.hpp"
+#include "runtime/model/global_memory.hpp"
+
+namespace trilith::model {
+
+/// Cores of the largest chip of the class: more blocks run in turns, and may not wait for each other.
+inline constexpr std::int64_t cube_cores = 24;
+
+class Run {
+ public:
+  Run(const AscendC::model::Launch& launch, FaultSink& sink);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
+
+  /// All blocks; false: a fault was reported, or the sink has stopped.
+  [[nodiscard]] bool execute();
+
+  [[nodiscard]] const AscendC::model::Launch& launch() const { return launch_; }
+  [[nodiscard]] FaultSink& sink() const { return sink_; }
+  [[nodiscard]] GlobalMemory& gm() { return gm_; }
+  [[nodiscard]] std::string place(std::uint32_t text_line) const;
+
+  /// Keeps the first fault.
+  void fault(const Core& core, std::uint32_t line, const std::string& message);
+
+  // Called by the core that runs.
+  /// Until `ready`; `what` says for what, in the message of a deadlock.
+  void wait(Core& core, std::uint32_t line, std::string what, std::function<bool()> ready);
+  /// Lets all others go first: the core looks at GM again and again. `external`: others than this launch may write there.
+  void spin(Core& core, std::uint32_t line, bool external);
+
+  // Flags between cores: a counter for each id of each core, and who of a group has set it so far.
+  void set_cross(Core& core, std::uint8_t mode, std::uint8_t pipe, int id, std::uint32_t line);
+  void wait_cross(Core& core, int id, std::uint32_t line);
+  void sync_all(Core& core, bool vector_only, std::uint32_t line);
+
+  /// What small stores to a window cell release and a scalar read of it acquires.
+  std::map<std::uint64_t, Clock> signals;
+
+ private:
+  struct Worker;
+  struct Task;  ///< a core of a block
+
+  void start_task();
+  void resume(Task& task);
+  void work(Worker& worker);
+  void run_core(Task& task);
+  void park(Task& task);
+  void end_core(Core& core);
+  [[nodiscard]] Task* next_task();
+  [[nodiscard]] Task& task_of(const Core& core);
+  [[nodiscard]] std::vector<std::uint32_t> partners(const Core& core, std::uint8_t mode) const;
+  [[nodiscard]] std::vector<std::uint32_t> all_of(bool cube) const;
+  void deadlock();
+  void check_gatherings();
+
+  struct Flag {
+    int count = 0;
+    std::deque<Clock> clocks;
+    std::uint32_t line = 0;
+  };
+  /// Cores that have set a flag which is raised when all of a group have.
+  struct Gathering {
+    std::map<std::uint32_t, std::deque<Clock>> arrived;
+    std::uint32_t line = 0;
+  };
+
+  const AscendC::model::Launch launch_;
+  FaultSink& sink_;
+  GlobalMemory gm_;
+  std::optional<Fault> fault_;
+  bool stopping_ = false;
+
+  std::vector<std::unique_ptr<Task>> tasks_;  ///< in order of their cores' numbers
+  std::size_t started_ = 0, running_ = 0, last_ = 0;
+  std::vector<std::unique_ptr<Worker>> workers_;
+  std::mutex mutex_;
+  std::condition_variable returned_;  ///< the core that ran waits, spins or has ended
+  bool core_runs_ = false;
+  std::uint64_t spins_ = 0, spin_stores_ = 0;  ///< looks at GM since a store of this launch
+
+  std::map<std::pair<std::uint32_t, int>, Flag> flags_;                           ///< by core and id
+  std::map<std::tuple<std::uint8_t, std::uint32_t, int>, Gathering> gatherings_;  ///< by mode, group, id
+};
+
+}  // namespace trilith::model

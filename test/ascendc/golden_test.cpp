@@ -1,0 +1,64 @@
+// Emitted texts that people have read, kept in golden/ and compared to the byte. A change of the emitter shows as a
+// diff there: TRILITH_REWRITE_GOLDEN=1 writes them anew.
+#include "ascendc/emitted.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+using namespace ascendc_test;
+
+namespace {
+
+void compare(const std::string& name, const ascendc::Emitted& emitted) {
+  const std::string path = std::string(TRILITH_SOURCE_DIR) + "/test/ascendc/golden/" + name + ".txt";
+  if (std::getenv("TRILITH_REWRITE_GOLDEN") != nullptr) std::ofstream(path) << emitted.text;
+  std::ifstream file(path);
+  REQUIRE_MESSAGE(file.good(), path);
+  std::stringstream kept;
+  kept << file.rdbuf();
+  INFO(name);
+  CHECK(emitted.text == kept.str());
+}
+
+constexpr DType f32 = DType::Float32;
+
+}  // namespace
+
+TEST_CASE("a kernel whose tensors fit is one round: in, compute, out") {
+  compare("scale_by_rank", emit(scale_by_rank(), {{f32, {8, 8}}, {f32, {8, 8}}, scalar(DType::Int32)}));
+}
+
+TEST_CASE("a row operation is emitted as blocks of rows, spread over cores") {
+  compare("softmax", emit(softmax(), {{f32, {1000, 100}}, {f32, {1000, 100}}}));
+  compare("softmax_of_long_rows", emit(softmax(), {{f32, {4, 100000}}, {f32, {4, 100000}}}));
+  compare("layernorm",
+          emit(layernorm(), {{f32, {64, 512}}, {f32, {1, 512}}, {f32, {1, 512}}, {f32, {64, 512}}}));
+}
+
+TEST_CASE("a column operation keeps its totals in the unified buffer") {
+  compare("column_softmax",
+          emit(column_softmax(DType::Float16), {{DType::Float16, {300, 70}}, {DType::Float16, {300, 70}}}));
+}
+
+TEST_CASE("short dtypes are computed wide and moved short") {
+  compare("add_of_bfloat16",
+          emit(elementwise(Op::Add, DType::BFloat16, 2, DType::BFloat16),
+               {{DType::BFloat16, {9, 7}}, {DType::BFloat16, {9, 7}}, {DType::BFloat16, {9, 7}}}));
+  compare("where", emit(elementwise(Op::Where, f32, 3, f32),
+                        {{DType::Bool, {33, 65}}, {f32, {33, 65}}, {f32, {33, 65}}, {f32, {33, 65}}}));
+}
+
+TEST_CASE("equal kernels give equal texts, and every line knows its place") {
+  const auto once = emit(softmax(), {{f32, {37, 41}}, {f32, {37, 41}}});
+  const auto again = emit(softmax(), {{f32, {37, 41}}, {f32, {37, 41}}});
+  CHECK(once.text == again.text);
+  CHECK(static_cast<std::ptrdiff_t>(once.lines.size()) ==
+        std::count(once.text.begin(), once.text.end(), '\n'));
+  std::istringstream text(once.text);
+  std::string line;
+  for (std::size_t i = 0; std::getline(text, line); ++i)
+    if (line.find("Exp(") != std::string::npos) CHECK(once.lines[i].line == 4);
+}
