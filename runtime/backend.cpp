@@ -18,7 +18,7 @@ namespace codegen = trilith::codegen;
 namespace jit = trilith::jit;
 
 // Part of every key: raised when the emitter, the device header's meaning or the metadata changes.
-constexpr const char* emitter_version = "7";
+constexpr const char* emitter_version = "8";
 
 // The same for what stands around the text of a hand-written kernel.
 constexpr const char* external_version = "1";

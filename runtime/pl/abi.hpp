@@ -1,4 +1,4 @@
-// runtime/pl/abi.hpp -- kernel ABI v2: how Trilith calls compiled, cached and external kernels.
+// runtime/pl/abi.hpp -- kernel ABI v3: how Trilith calls compiled, cached and external kernels.
 //
 //   extern "C" std::int32_t k(const pl::abi::Args* args, const pl::abi::Services* services);
 //
@@ -11,7 +11,7 @@
 
 namespace pl::abi {
 
-inline constexpr std::uint32_t version = 2;
+inline constexpr std::uint32_t version = 3;
 
 /// A tensor argument. Extents and strides count elements, one per axis, outermost first.
 /// Zero and negative strides are allowed for inputs only.
@@ -104,6 +104,13 @@ struct Remote {
   const char* file;
 };
 
+struct Services;
+
+/// Rounds [first, last) of a loop whose rounds are independent, with services for the calling thread. `frame` is what the
+/// rounds share. Returns as a kernel does.
+using Rounds = std::int32_t (*)(const void* frame, const Services* services, std::int64_t first,
+                                std::int64_t last);
+
 /// Host services. `size` grows with the version: a kernel never reads past what it was built for.
 struct Services {
   std::uint32_t version;
@@ -120,6 +127,9 @@ struct Services {
   /// Does what `request` says, waiting where it must. 0, or a code that the kernel returns right after. Since
   /// version 2.
   std::int32_t (*remote)(void* context, Remote* request);
+  /// Runs all of [0, count), in parts, on one thread or several; returns when they are done. 0, or the code of the first
+  /// round that failed; those behind it may have run or not. Since version 3.
+  std::int32_t (*rounds)(void* context, std::int64_t count, const void* frame, Rounds run);
 };
 
 using Entry = std::int32_t (*)(const Args* args, const Services* services);
