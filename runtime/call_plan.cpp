@@ -2,6 +2,7 @@
 
 #include "codegen/remote.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -18,6 +19,13 @@ codegen::Constant constant_of(codegen::DType dtype, std::uint64_t slot) {
     slot = static_cast<std::uint64_t>(static_cast<std::int64_t>(slot << shift) >> shift);
   }
   return {dtype, slot};
+}
+
+bool has_check(const std::vector<codegen::Statement>& list) {
+  return std::any_of(list.begin(), list.end(), [](const codegen::Statement& statement) {
+    return statement.value.op == codegen::Op::Check || has_check(statement.body) ||
+           has_check(statement.else_body) || has_check(statement.step_body);
+  });
 }
 
 }  // namespace
@@ -77,6 +85,7 @@ CallPlan::CallPlan(std::shared_ptr<const CapturedKernel> captured, std::span<con
     extents_in_key.push_back(in_key);
   }
   may_wait = codegen::may_wait(ir);
+  indexes_arrays = has_check(ir.body);
   for (std::size_t i = 0; i < ir.captures.size(); ++i) {
     const auto& variable = ir.variables[static_cast<std::size_t>(ir.captures[i].variable)];
     const auto size = static_cast<std::uint32_t>(codegen::size_of(variable.type.dtype));

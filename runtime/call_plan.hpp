@@ -41,7 +41,8 @@ struct CallPlan {
   std::vector<std::uint8_t>
       extents_in_key;  ///< one per parameter; bit k: the code depends on the extent of axis k
   std::vector<Capture> captures;
-  bool may_wait = false;  ///< for other ranks: not on a core, which others may need to go on
+  bool indexes_arrays = false;  ///< of scalars or tiles, at positions that only the run knows
+  bool may_wait = false;        ///< for other ranks: not on a core, which others may need to go on
 };
 
 /// Words that tell specialisations of one kernel apart. On the stack: a hit allocates nothing.

@@ -172,6 +172,12 @@ class KernelDispatch {
     return true;
   }
 
+  /// Before a native run: throws where the kernel would index outside of an array.
+  void look_at_positions(const Argument* arguments, const codegen::Block& block) {
+    if (const CallPlan* plan = captured_plan())
+      require_positions(*plan, state_.parameters, arguments, closure_, block);
+  }
+
   /// Throws what compiled code would say of the mistake that ended a native task, where it would say something.
   void explain(const UserError& error, const Argument* arguments) {
     const CallPlan* plan = captured_plan();
@@ -332,6 +338,7 @@ class KernelDispatch {
   int run_natively(ContextState& context, const Argument* arguments, void* result, const Measured* measured) {
     if (state_.rules.writes) check_overlap(nullptr, arguments, measured);
     context.count_eager_call();
+    look_at_positions(arguments, {});
     try {
       const LevelScope scope(Level::Core);
       object_.run_natively(given_, result);
@@ -788,6 +795,10 @@ void KernelObject::run(const KernelWork& work, std::int64_t block, std::int64_t 
     else
       arguments[i].scalar = work.scalars[next_scalar++];
   }
+  with_parameters(state_->mixed, arguments, [&](const Argument* list) {
+    KernelDispatch(work.object, work.where, arguments)
+        .look_at_positions(list, {static_cast<std::int32_t>(block), static_cast<std::int32_t>(blocks)});
+  });
   try {
     run_natively(arguments, work.result);
   } catch (const CommError&) {

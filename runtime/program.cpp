@@ -42,6 +42,7 @@ RunConfig decisive(RunConfig config) {
   config.max_compile_threads = initial.max_compile_threads;
   config.log_level = initial.log_level;
   config.cores = initial.cores;
+  config.threads = initial.threads;
   config.schedule_seed = initial.schedule_seed;
   config.trace = initial.trace;
   return config;

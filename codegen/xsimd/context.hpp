@@ -124,6 +124,14 @@ struct Context {
   void statement(const Statement& statement);
   void nested(std::span<const Statement> list);
   void for_loop(const Statement& statement);
+  // emit_parallel.cpp
+  /// Rounds that may run at the same time, as a function of their own that the host calls.
+  void parallel_loop(const Statement& statement);
+  /// The bounds of a counted loop, each evaluated once.
+  struct Bounds {
+    std::string begin, end, step;
+  };
+  Bounds bounds(const Statement& statement);
   void while_loop(const Statement& statement);
   void print(const Statement& statement);
   void declare(VariableId variable);
@@ -133,6 +141,7 @@ struct Context {
   std::vector<bool> in_shapes;       ///< by VariableId: an extent of a tile or tensor
   std::map<std::int32_t, std::string> labels;
   std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`
+  bool in_parallel_loop = false;
 
  public:
   std::vector<bool> declared;  ///< scalars, by VariableId

@@ -151,7 +151,8 @@ struct Host {
   std::vector<Guarded> scratch;
   std::string printed;
   pl::abi::Services services{
-      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr};
+      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr,
+      on_rounds};
 
   Host() = default;
   Host(const Host&) = delete;
@@ -172,6 +173,15 @@ struct Host {
   }
   /// There are no ranks here.
   static std::int32_t on_remote(void*, pl::abi::Remote*) { return pl::abi::fault_remote; }
+  /// One by one, the last first: nothing may depend on the order. The fault of the first is the last to be kept.
+  static std::int32_t on_rounds(void* context, std::int64_t count, const void* frame, pl::abi::Rounds run) {
+    std::int32_t code = pl::abi::fault_none;
+    while (count-- > 0)
+      if (const std::int32_t of_round = run(frame, &static_cast<Host*>(context)->services, count, count + 1);
+          of_round != pl::abi::fault_none)
+        code = of_round;
+    return code;
+  }
 };
 
 inline Signature signature_of(const Kernel& kernel, const std::vector<ArgumentSpec>& arguments) {

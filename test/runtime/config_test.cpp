@@ -88,7 +88,7 @@ TEST_CASE("fields that are not built yet are refused by name") {
   CHECK(
       contains(refusal({.distributed = {.transport = "pigeons"}}), "\"threads\", \"processes\" or \"mpi\""));
   CHECK(contains(refusal({.distributed = {.results = "none"}}), "\"all\" or \"local\""));
-  CHECK(contains(refusal({.threads = 2}), "RunConfig.threads = 2 is not built yet; leave it at 1"));
+  CHECK(contains(refusal({.threads = 0}), "RunConfig.threads = 0: expected 1 to 1024"));
   CHECK(contains(refusal({.tune = true}), "tune"));
   CHECK(contains(refusal({.specialisation_budget = -1}), "specialisation_budget"));
   CHECK(refusal({}).empty());
