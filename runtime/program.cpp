@@ -265,7 +265,7 @@ ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times
       trace_(config_.trace.empty() ? nullptr : std::make_unique<RunTrace>(*Trace::to(config_.trace))),
       runner_(make_rank_runner(*this)),
       ranks_(static_cast<std::size_t>(world_size())),
-      monitor_(std::make_shared<WaitMonitor>(*this)),
+      monitor_(std::make_shared<WaitMonitor>(*this, world_size())),
       windows_(world_size(), program.domains, monitor_, kept, runner_.get()) {
   if (config_.check) checker_ = std::make_unique<Checker>(world_size());
   if (!config_.check && config_.schedule_seed == 0) return;

@@ -3,6 +3,7 @@
 #include "codegen/message.hpp"
 #include "codegen/reference.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/meeting.hpp"
 #include "runtime/windows/remote_memory.hpp"
 #include "runtime/windows/remote_transfer.hpp"
 #include "runtime/windows/task_watch.hpp"
@@ -72,7 +73,9 @@ const WindowPart& peer_part(const RemoteCall& call) {
                         (size == 1 ? " rank shares" : " ranks share") + "; peers are 0 to " +
                         std::to_string(size - 1),
                     call.where.location());
-  return own.memory->part(static_cast<int>(call.peer));
+  const WindowPart& peer = own.memory->part(static_cast<int>(call.peer));
+  await_results(own, peer, call.operation, call.where);
+  return peer;
 }
 
 /// Where the view's first element lies in the peer's part.
@@ -318,11 +321,12 @@ void defer(const CellWait& wait) {
     *earlier = wait;
 }
 
-void order_all_writes() {
+/// `fences`: nothing else will order them against later reads of this task.
+void order_all_writes(bool fences) {
   TaskWatch* const watch = thread_state().watch;
   // Before the fence, or the processor may still hold back what a seed has held back.
   if (watch != nullptr) watch->schedule().deliver(-1);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (fences) std::atomic_thread_fence(std::memory_order_seq_cst);
   if (RemoteMemory* const remote = RemoteMemory::in_use()) [[unlikely]]
     remote->fence();
   if (watch == nullptr) return;
@@ -410,9 +414,10 @@ void perform(RemoteCall& call) {
     case abi::remote_notify: notify_peer(call); return;
     case abi::remote_wait: wait_for(wait_of(call)); return;
     case abi::remote_defer_wait: defer(wait_of(call)); return;
-    case abi::remote_fence: order_all_writes(); return;
+    case abi::remote_fence: order_all_writes(true); return;
     default:
-      order_all_writes();
+      // Its signals do.
+      order_all_writes(false);
       run_collective(call);
       return;
   }

@@ -5,6 +5,7 @@
 #include "pl/abi.hpp"
 #include "pl/tensor.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/reduce_lines.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 #include "runtime/windows/window_memory.hpp"
 
@@ -27,6 +28,9 @@ struct RemoteCall {
   void* data = nullptr;
   std::int64_t value = 0;  ///< given, or the answer; of a collective: the leading axes that the view dropped
   Place where;
+  // Of a reduction: `mode` is its operation + 4 * pld::Algorithm.
+  [[nodiscard]] ReduceOperation reduction() const { return static_cast<ReduceOperation>(mode % 4); }
+  [[nodiscard]] bool reduces_by_ring() const { return mode / 4 == 2; }
 };
 
 /// Does it, waiting where it must. Throws CommError, ShapeError, DtypeError at the request's place, or Stopped.
