@@ -254,9 +254,12 @@ void Run::spin(Core& core, std::uint32_t line, bool external) {
   if (external && spins_ > 100) std::this_thread::sleep_for(std::chrono::microseconds(20));
   if (!external && spins_ > hopeless)
     core.fault(line, "deadlock: the core looks at GM again and again, and nothing in this launch changes it");
-  task.spins = true;
-  park(task);
-  task.spins = false;
+  // Alone, it need not ask for its next turn.
+  if (running_ > 1 || started_ < tasks_.size()) {
+    task.spins = true;
+    park(task);
+    task.spins = false;
+  }
   if (stopping_) throw Stop{};
 }
 

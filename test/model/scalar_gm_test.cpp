@@ -127,3 +127,25 @@ TEST_CASE("a launch whose sink has stopped ends without a fault") {
   CHECK(AscendC::model::launch(model.table(), launch) == 1);
   CHECK(sink.all.empty());
 }
+
+TEST_CASE("a scalar of GM is aligned") {
+  std::vector<std::int32_t> y(16);
+  check_fault(run({output(y)},
+                  [&] {
+                    GlobalTensor<std::int32_t> odd;
+                    odd.SetGlobalBuffer(
+                        reinterpret_cast<std::int32_t*>(reinterpret_cast<std::uint8_t*>(y.data()) + 2), 4);
+                    FAULTS(odd.GetValue(0));
+                  }),
+              "an address that is no multiple of that");
+}
+
+TEST_CASE("a wait loop on a window that does not invalidate is a fault") {
+  std::vector<std::int32_t> cell(16);
+  check_fault(run({window(cell)},
+                  [&] {
+                    do faulting_line = __LINE__ + 1;
+                    while (global(cell).GetValue(0) < 1);
+                  }),
+              "again and again");
+}
