@@ -100,17 +100,18 @@ Context::Context(const Kernel& kernel_, const Signature& signature_, const Tilin
     const Layout layout = i < signature.arguments.size() ? signature.arguments[i].layout : Layout::Dense;
     std::int64_t dense = 1;
     for (std::size_t axis = info.extents.size(); axis-- > 0;) {
-      const bool known =
+      const bool fixed =
           layout == Layout::Dense || (layout == Layout::InnerDense && axis + 1 == info.extents.size());
       info.strides[axis] =
-          known ? Amount{dense} : Amount{1, names.fresh(variables[id] + "_stride" + std::to_string(axis))};
+          fixed ? Amount{dense} : Amount{1, names.fresh(variables[id] + "_stride" + std::to_string(axis))};
       dense *= info.extents[axis];
     }
     if (dense >= std::int64_t{1} << 31) index_type = "int64_t";
+    const bool known = std::ranges::all_of(info.strides, &Amount::is_constant);
     info.object = add_object({.kind = Object::Kind::Global,
                               .name = names.fresh(variables[id] + "_gm"),
                               .dtype = info.dtype,
-                              .bytes = dense * bytes_of(info.dtype)});
+                              .bytes = known ? dense * bytes_of(info.dtype) : 0});
     tensors.emplace(id, std::move(info));
   }
 }

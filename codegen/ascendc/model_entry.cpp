@@ -104,10 +104,10 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
   std::int64_t first = 0, last = 0;
   for (int axis = 0; axis < rank; ++axis) {
     const std::int64_t reach = (tensor.extents[axis] - 1) * tensor.strides[axis];
-    if (tensor.extents[axis] == 0) return {tensor.data, 0, writable, window, name};
+    if (tensor.extents[axis] == 0) return {tensor.data, 0, writable, window, false, name};
     (reach < 0 ? first : last) += reach;
   }
-  return {static_cast<char*>(tensor.data) + first * size, (last - first + 1) * size, writable, window, name};
+  return {static_cast<char*>(tensor.data) + first * size, (last - first + 1) * size, writable, window, false, name};
 }
 
 )";
@@ -131,7 +131,7 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
   text += "  AscendC::model::Region regions[" + std::to_string(all == 0 ? 1 : all) + "];\n" + regions;
   if (has_workspace)
     text += "  regions[" + std::to_string(region_count) + "] = {workspace, " + bytes +
-            ", true, false, \"workspace\"};\n";
+            ", true, false, true, \"workspace\"};\n";
   text += "  const AscendC::model::Launch request{" + quoted(kernel.name) +
           ",\n    [](void* arguments) {\n      const Arguments& given = *static_cast<const "
           "Arguments*>(arguments);\n" +

@@ -288,7 +288,22 @@ void Nest::store(const Tile& tile, const Stream& stream) {
                        gap = (stream.rows.factor - block_.max_columns) * size;
     const std::int64_t padding = (block_.pitch * size - round_up(row, 32)) / 32;
     const std::string blocks = as("uint16_t", block_.rows);
-    if (!stream.rows.is_constant() || stream.rows.factor < block_.max_columns)
+    if (!stream.inner.is(1))
+      c.refuse("store", dtype,
+               "the elements of a row of " + stream.name +
+                   " do not lie side by side; pass a tensor whose last axis is dense",
+               c.location);
+    if (!stream.rows.is_constant()) {
+      const std::string r = c.names.fresh("r");
+      c.line(Pipe::MoveOut,
+             "for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") " +
+                 pad_out(step(stream, address(stream), r, stream.rows),
+                         from + "[" + r + " * " + number(block_.pitch) + "]", "1", number(row), 0, 0),
+             touches);
+      if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicNone();");
+      return;
+    }
+    if (stream.rows.factor < block_.max_columns)
       throw pl::InternalError("AscendC emitter: rows of a result that overlap");
     if (row % 32 == 0 && gap % 32 == 0)
       c.line(Pipe::MoveOut,
@@ -299,8 +314,17 @@ void Nest::store(const Tile& tile, const Stream& stream) {
       c.line(Pipe::MoveOut, pad_out(to, from, blocks, number(row), padding, gap), touches);
   } else if (const Amount stride = vector_stride(tile, stream); !stride.is(1)) {
     // Spread to a block of 32 bytes each (`root` made it so).
-    if (!stride.is_constant() || stride.factor < 1)
-      throw pl::InternalError("AscendC emitter: results that overlap");
+    if (!stride.is_constant()) {
+      const std::string i = c.names.fresh("i");
+      c.line(Pipe::MoveOut,
+             "for (int32_t " + i + " = 0; " + i + " < " + v.count(tile).text() + "; ++" + i + ") " +
+                 pad_out(step(stream, address(stream), i, stride),
+                         from + "[" + i + " * " + number(32 / size) + "]", "1", number(size), 0, 0),
+             touches);
+      if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicNone();");
+      return;
+    }
+    if (stride.factor < 1) throw pl::InternalError("AscendC emitter: results that overlap");
     c.line(Pipe::MoveOut,
            pad_out(to, from, as("uint16_t", v.count(tile)), number(size), 0, (stride.factor - 1) * size),
            touches);

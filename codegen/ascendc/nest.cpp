@@ -152,6 +152,9 @@ std::size_t Nest::index_of(const Root& root) const {
 std::map<ValueId, Tile> Nest::start_totals(const std::vector<ValueId>& reductions) {
   std::map<ValueId, Tile> totals;
   for (const ValueId id : reductions) {
+    const Expr& expr = *plan_.values[id].expr;
+    if (const std::string reason = refusal(expr.op, expr.type.dtype); !reason.empty())
+      c.refuse(operation(expr.op).name, expr.type.dtype, reason, plan_.values[id].statement->location);
     const Reduction reduction = reduction_of(*plan_.values[id].expr, inner_extent_);
     const bool columns = nest_.column && !reduces_columns_ && inner_extent_ > 1;
     totals[id] = v.duplicate(reduction.accumulator, reduction.neutral, false, columns);
@@ -238,6 +241,9 @@ Held Nest::get(ValueId id) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
     if (const auto found = scope->held.find(id); found != scope->held.end()) return found->second;
   const Value& value = plan_.values[id];
+  if (value.expr != nullptr)
+    if (const std::string reason = refusal(value.expr->op, value.dtype); !reason.empty() && is_leaf(value))
+      c.refuse(operation(value.expr->op).name, value.dtype, reason, value.statement->location);
   Held held;
   if (const auto stream = reads_.find(id); stream != reads_.end()) {
     if (value.statement != nullptr && value.kind == ValueKind::Load) c.comment(*value.statement);
@@ -255,6 +261,8 @@ Held Nest::get(ValueId id) {
 Held Nest::compute(ValueId id) {
   const Value& value = plan_.values[id];
   if (value.kind == ValueKind::RowReduce) {
+    if (const std::string reason = refusal(value.expr->op, value.dtype); !reason.empty())
+      c.refuse(operation(value.expr->op).name, value.dtype, reason, value.statement->location);
     const Reduction reduction = reduction_of(*value.expr, inner_extent_);
     if (inner_extent_ == 0) return {{{}, empty_result(reduction, value.dtype)}, {}};
     const ValueId from = value.operands[0].value;

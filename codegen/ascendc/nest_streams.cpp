@@ -174,7 +174,7 @@ constexpr std::int64_t most_rows = 248;
 
 void Nest::choose_block() {
   std::int64_t most = c.tiling.block_elements;
-  const std::int64_t pitch = inner_extent_ == 1 ? 1 : c.pitch(inner_extent_);
+  const std::int64_t pitch = inner_extent_ <= 1 ? 1 : c.pitch(inner_extent_);
   block_ = {};
   if (row_extent_ > 1 && pitch <= widest_row && pitch <= most) {
     std::int64_t rows = std::min({row_extent_, most / pitch, most_rows});
