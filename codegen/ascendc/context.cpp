@@ -77,7 +77,7 @@ std::int64_t granule_of(const Kernel& kernel) {
 Context::Context(const Kernel& kernel_, const Signature& signature_, const Tiling& tiling_)
     : kernel(kernel_), signature(signature_), tiling(tiling_), uses(fuse::count_uses(kernel_)) {
   for (const char* taken :
-       {"pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC", "GM_ADDR"})
+       {"r", "pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC", "GM_ADDR"})
     (void)names.fresh(taken);
   declared.assign(kernel.variables.size(), false);
   for (const Variable& variable : kernel.variables) variables.push_back(names.fresh(variable.name));

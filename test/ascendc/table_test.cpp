@@ -60,7 +60,8 @@ TEST_CASE("every operation on tiles is emitted, or refused by name, for every dt
       CAPTURE(name_of(dtype));
       const std::string reason = ascendc::refusal(row.op, dtype);
       try {
-        CHECK(emit_one(row.op, dtype).text.find("kernel_operator.h") != std::string::npos);
+        const std::string text = emit_one(row.op, dtype).text;
+        CHECK(text.find("kernel_operator.h") != std::string::npos);
         CHECK(reason == "");
       } catch (const pl::UserError& error) {
         const std::string message = error.what();
