@@ -1,6 +1,7 @@
 // Memory of a nest: where each value lies, which loops are one, and how large a block is.
 #include "codegen/ascendc/nest.hpp"
 
+#include "codegen/ascendc/lowering.hpp"
 #include "codegen/error.hpp"
 
 #include <algorithm>
@@ -26,6 +27,8 @@ void Nest::follow(Stream& stream, const std::vector<Dim>& shape, const std::vect
 Stream Nest::region_stream(const Statement& statement, const std::vector<Dim>& shape) {
   const fuse::Region region = fuse::region_of(c.kernel, statement);
   TensorInfo& tensor = c.tensors.at(region.tensor);
+  if (const std::string reason = refusal(statement.value.op, tensor.dtype); !reason.empty())
+    c.refuse(operation(statement.value.op).name, tensor.dtype, reason, statement.location);
   Stream stream;
   stream.object = tensor.object;
   c.used_tensors.insert(tensor.object);

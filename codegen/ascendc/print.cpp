@@ -181,6 +181,8 @@ class Printer {
       return;
     }
     const Object& object = program_.objects[node.object];
+    // What no line touches has no place.
+    if (node.kind == Node::Kind::Declare && object.offset < 0) return;
     const std::string type = type_name(object.dtype);
     const std::string queue = object.queue >= 0 ? program_.queues[object.queue].name : "";
     std::string text;
