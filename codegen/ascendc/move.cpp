@@ -144,18 +144,21 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
     if (one && !at.is_zero()) return {{.scalar = v.read(tile)}, {}};
     return {{.tile = tile}, {}};
   }
-  const std::string from = at.of(Context::name(stream.object));
   const bool narrow = is_narrow_float(value.dtype);
   if (!rows && !columns && held == moved_as(stream.dtype) && !narrow && held != DType::Int64 &&
       stream.is_input) {
     // One element of a tensor that nobody writes while the kernel runs: the scalar pipe reads it where it is.
     const std::string element = c.names.fresh("element");
+    // With strides of the run the element may lie in front of the tensor's first.
+    const bool plain = at.is_constant() || c.program.objects[stream.object].bytes > 0;
+    const std::string from = Context::name(stream.object);
     c.line(Pipe::Scalar,
-           "const " + type_name(held) + " " + element + " = " + Context::name(stream.object) + ".GetValue(" +
-               at.text() + ");",
+           "const " + type_name(held) + " " + element + " = " +
+               (plain ? from + ".GetValue(" + at.text() + ")" : at.of(from) + ".GetValue(0)") + ";",
            {{stream.object, false}});
     return {{.scalar = element}, {}};
   }
+  const std::string from = at.of(Context::name(stream.object));
   Tile tile;
   const bool matrix = rows && columns;
   const bool dense = matrix && stream.inner.is(1) && stream.rows.is(block_.max_columns) &&

@@ -123,11 +123,16 @@ void Nest::chunks(const std::vector<Stage>& stages) {
   for (const Stage& stage : stages) {
     first_mine_ = static_cast<ObjectId>(c.program.objects.size());
     next_out_ = 0;
-    for (const ValueId id : stage.row_values) get(id);
+    if (inner_extent_ > 0)
+      for (const ValueId id : stage.row_values) get(id);
     for (const Root& each : stage.row_roots) root(index_of(each));
     flush();
     if (!stage.has_pass()) continue;
     std::map<ValueId, Tile> totals = start_totals(stage.reductions);
+    if (inner_extent_ == 0) {
+      finish_totals(totals);
+      continue;
+    }
     const int row_in = next_in_;
     const bool many = open_rounds("column", inner_extent_, block_.max_columns, column_, block_.columns);
     open_scope();
@@ -149,13 +154,18 @@ std::size_t Nest::index_of(const Root& root) const {
   return static_cast<std::size_t>(found - nest_.roots.begin());
 }
 
+/// Elements that become one of a total.
+std::int64_t Nest::reduced_extent() const {
+  return nest_.column && !reduces_columns_ ? row_extent_ : inner_extent_;
+}
+
 std::map<ValueId, Tile> Nest::start_totals(const std::vector<ValueId>& reductions) {
   std::map<ValueId, Tile> totals;
   for (const ValueId id : reductions) {
     const Expr& expr = *plan_.values[id].expr;
     if (const std::string reason = refusal(expr.op, expr.type.dtype); !reason.empty())
       c.refuse(operation(expr.op).name, expr.type.dtype, reason, plan_.values[id].statement->location);
-    const Reduction reduction = reduction_of(*plan_.values[id].expr, inner_extent_);
+    const Reduction reduction = reduction_of(*plan_.values[id].expr, reduced_extent());
     const bool columns = nest_.column && !reduces_columns_ && inner_extent_ > 1;
     totals[id] = v.duplicate(reduction.accumulator, reduction.neutral, false, columns);
     name(totals[id], plan_.values[id].variable);
@@ -177,8 +187,7 @@ void Nest::add_columns(ValueId id, const Tile& total) {
 void Nest::finish_totals(const std::map<ValueId, Tile>& totals) {
   for (const auto& [id, total] : totals) {
     const Value& value = plan_.values[id];
-    const std::int64_t extent = nest_.column && !reduces_columns_ ? row_extent_ : inner_extent_;
-    const Tile result = finish(v, reduction_of(*value.expr, extent), total);
+    const Tile result = finish(v, reduction_of(*value.expr, reduced_extent()), total);
     scopes_.back().held[id] = {{result, {}}, {}};
   }
 }
