@@ -106,6 +106,9 @@ struct Context {
   void run(std::span<const Statement> run);
   void tile_call(const Statement& statement);  ///< tile_call.cpp
   void remote(const Statement& statement);     ///< emit_remote.cpp
+  // emit_accesses.cpp: of a load or store, a gather; nothing where no run is told of it.
+  void report_access(const Statement& statement);
+  void report_rows(const Statement& statement);
   // views.cpp
   void find_views();
   /// Points the view of a tile that is loaded here at its region; nothing for other statements.
@@ -132,7 +135,8 @@ struct Context {
   std::span<const Statement> scope;  ///< the statement list being written
   std::vector<bool> in_shapes;       ///< by VariableId: an extent of a tile or tensor
   std::map<std::int32_t, std::string> labels;
-  std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`
+  std::vector<std::string> continue_labels;    ///< of the open loops; empty: a plain `continue`
+  std::vector<SourceLocation> element_places;  ///< emit_accesses.cpp
 
  public:
   std::vector<bool> declared;  ///< scalars, by VariableId

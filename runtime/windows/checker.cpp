@@ -92,6 +92,9 @@ WindowAccess Checker::make_access(const CheckedThread& thread, WindowAccess::Kin
   access.now = thread.clock.at(thread.lane);
   access.what = what;
   access.where = where;
+  auto file = files_.find(std::string_view(where.file));
+  if (file == files_.end()) file = files_.emplace(where.file).first;
+  access.where.file = file->c_str();
   return access;
 }
 

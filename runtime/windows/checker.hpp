@@ -10,7 +10,9 @@
 #include "runtime/windows/shadow.hpp"
 #include "runtime/windows/signal_cell.hpp"
 
+#include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -85,8 +87,8 @@ class Checker {
     WindowAccess access;
   };
   [[nodiscard]] Part* part_of(const char* address) TRILITH_REQUIRES(mutex_);
-  [[nodiscard]] static WindowAccess make_access(const CheckedThread& thread, WindowAccess::Kind kind,
-                                                const char* what, const Place& where);
+  [[nodiscard]] WindowAccess make_access(const CheckedThread& thread, WindowAccess::Kind kind,
+                                         const char* what, const Place& where) TRILITH_REQUIRES(mutex_);
   void access_run(const WindowAccess& access, const CheckedThread& thread, Part& part, std::int64_t begin,
                   std::int64_t end) TRILITH_REQUIRES(mutex_);
   SignalCell& cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,
@@ -96,6 +98,8 @@ class Checker {
 
   Mutex mutex_;
   const int ranks_;
+  std::set<std::string, std::less<>> files_
+      TRILITH_GUARDED_BY(mutex_);                                 ///< code may go before its accesses do
   std::map<const char*, Part> parts_ TRILITH_GUARDED_BY(mutex_);  ///< by their first byte
   std::map<const std::int32_t*, SignalCell> cells_ TRILITH_GUARDED_BY(mutex_);
   std::vector<Lane> lanes_ TRILITH_GUARDED_BY(mutex_);

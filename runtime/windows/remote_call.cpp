@@ -288,6 +288,19 @@ void order_all_writes() {
   if (Checker* const checker = watch->checker()) checker->publish(watch->thread(), -1);
 }
 
+/// Of code that says it before it loads or stores: as the native operations say it of themselves.
+void note_own_access(const RemoteCall& call) {
+  using Kind = WindowAccess::Kind;
+  static constexpr struct {
+    Kind kind;
+    const char* what;
+  } accesses[] = {{Kind::Read, "pl::load"},        {Kind::Write, "pl::store"}, {Kind::Add, "pl::store"},
+                  {Kind::Read, "pl::read"},        {Kind::Write, "pl::write"}, {Kind::Read, "pl::gather_row"},
+                  {Kind::Read, "pl::paged_gather"}};
+  const auto& access = accesses[call.mode];
+  note_access(access.kind, access.what, *call.window, call.offsets, call.shape, call.where);
+}
+
 /// A collective of the part of the window that the call names: a slice, or x[i], whose dropped axes are of extent 1.
 void run_collective(RemoteCall& call) {
   (void)own_part(call);
@@ -332,6 +345,7 @@ const char* name_of(abi::RemoteOperation operation) {
     case abi::remote_scatter: return "pld::scatter";
     case abi::remote_gather: return "pld::gather";
     case abi::remote_send_recv: return "pld::send_recv";
+    case abi::remote_access: return "an access";
   }
   return "an unknown operation of pld";
 }
@@ -346,6 +360,7 @@ void DeferredWaits::wait() {
 }
 
 void perform(RemoteCall& call) {
+  if (call.operation == abi::remote_access) return note_own_access(call);
   std::optional<TracedCall> traced;
   if (TracedThread* const thread = thread_state().traced) [[unlikely]]
     traced.emplace(*thread, call);

@@ -65,7 +65,7 @@ void RankWatch::waited_for_all() {
 
 void note_access(WindowAccess::Kind kind, const char* what, const ViewRef& view,
                  std::span<const std::int64_t> offsets, std::span<const std::int64_t> shape,
-                 const std::source_location& where) {
+                 const Place& where) {
   TaskWatch* const watch = thread_state().watch;
   if (watch == nullptr || watch->checker() == nullptr) return;
   const auto rank = static_cast<std::size_t>(view.rank);
@@ -77,7 +77,7 @@ void note_access(WindowAccess::Kind kind, const char* what, const ViewRef& view,
   std::array<std::int64_t, max_rank> extents{};
   for (std::size_t axis = 0; axis < rank; ++axis)
     extents[axis] = axis + shape.size() < rank ? 1 : shape[axis + shape.size() - rank];
-  watch->checker()->access(watch->thread(), kind, what, Place(where),
+  watch->checker()->access(watch->thread(), kind, what, where,
                            {data, {view.strides, rank}, {extents.data(), rank}, element});
 }
 

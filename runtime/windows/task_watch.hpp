@@ -9,7 +9,6 @@
 #include <deque>
 #include <map>
 #include <memory>
-#include <source_location>
 #include <span>
 
 namespace pl::detail {
@@ -57,9 +56,9 @@ class RankWatch final : public TaskHooks {
   VectorClock all_ends_ TRILITH_GUARDED_BY(mutex_);
 };
 
-/// A native run reads or writes the region of a tensor; noted where it lies in a window and the run is checked.
+/// A kernel reads or writes the region of a tensor; noted where it lies in a window and the run is checked.
 void note_access(WindowAccess::Kind kind, const char* what, const ViewRef& view,
                  std::span<const std::int64_t> offsets, std::span<const std::int64_t> shape,
-                 const std::source_location& where);
+                 const Place& where);
 
 }  // namespace pl::detail
