@@ -6,29 +6,35 @@
 namespace pl::detail {
 namespace {
 
-/// Calls visit(first byte, one past the last) for each run of bytes that lie side by side.
+/// Calls visit(box) for bytes that are all elements; `base`: what boxes count from.
 template <class Visit>
-void for_each_run(const Elements& elements, const Visit& visit) {
-  std::int64_t run = elements.bytes;
-  std::size_t outer = elements.shape.size();
+void for_each_box(const Elements& elements, const char* base, const Visit& visit) {
   for (const std::int64_t extent : elements.shape)
     if (extent == 0) return;
-  while (outer != 0 &&
-         (elements.shape[outer - 1] == 1 || elements.strides[outer - 1] * elements.bytes == run)) {
-    --outer;
-    run *= elements.shape[outer];
+  ByteBox box{0, elements.bytes, 1, 0};
+  std::size_t outer = elements.shape.size();
+  const auto stride = [&](std::size_t axis) { return elements.strides[axis] * elements.bytes; };
+  // The last axes that lie side by side, then those that are rows of one distance.
+  while (outer != 0 && (elements.shape[outer - 1] == 1 || stride(outer - 1) == box.width))
+    box.width *= elements.shape[--outer];
+  if (outer != 0 && stride(outer - 1) > box.width) {
+    box.pitch = stride(outer - 1);
+    while (outer != 0 && (elements.shape[outer - 1] == 1 || stride(outer - 1) == box.pitch * box.rows))
+      box.rows *= elements.shape[--outer];
   }
   std::vector<std::int64_t> at(outer, 0);
   for (;;) {
-    const char* data = elements.data;
-    for (std::size_t axis = 0; axis < outer; ++axis)
-      data += at[axis] * elements.strides[axis] * elements.bytes;
-    visit(data, data + run);
+    box.begin = elements.data - base;
+    for (std::size_t axis = 0; axis < outer; ++axis) box.begin += at[axis] * stride(axis);
+    visit(box);
     std::size_t axis = outer;
     while (axis != 0 && ++at[axis - 1] == elements.shape[axis - 1]) at[--axis] = 0;
     if (axis == 0) return;
   }
 }
+
+/// Of the box and one past it.
+std::int64_t end_of(const ByteBox& box) { return box.begin + (box.rows - 1) * box.pitch + box.width; }
 
 }  // namespace
 
@@ -39,7 +45,7 @@ Checker::Checker(int ranks) : ranks_(ranks) {
 void Checker::add(const WindowMemory& window) {
   const Lock lock(mutex_);
   for (int member = 0; member < window.size(); ++member)
-    parts_.emplace(window.part(member).base, Part{&window.part(member), {}});
+    parts_.emplace(window.part(member).base, Part{&window.part(member), Shadow(window.bytes)});
 }
 
 CheckedThread Checker::device(int rank) {
@@ -117,31 +123,36 @@ void Checker::access(CheckedThread& thread, WindowAccess::Kind kind, const char*
   if (part == nullptr) return;
   WindowAccess access = make_access(thread, kind, what, where);
   access.begin = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::pair<std::int64_t, std::int64_t>> runs;
-  for_each_run(elements, [&](const char* begin, const char* end) {
-    runs.emplace_back(begin - part->part->base, end - part->part->base);
-    access.begin = std::min(access.begin, runs.back().first);
-    access.end = std::max(access.end, runs.back().second);
+  for_each_box(elements, part->part->base, [&](const ByteBox& box) {
+    access.begin = std::min(access.begin, box.begin);
+    access.end = std::max(access.end, end_of(box));
   });
-  if (runs.empty()) return;
+  if (access.end == 0) return;
   access.published = publish_time(thread, *part, access);
-  for (const auto& [begin, end] : runs) access_run(access, thread, *part, begin, end);
+  const auto shared = std::make_shared<const WindowAccess>(std::move(access));
+  for_each_box(elements, part->part->base,
+               [&](const ByteBox& box) { access_box(box, shared, thread, *part); });
 }
 
-void Checker::access_run(const WindowAccess& access, const CheckedThread& thread, Part& part,
-                         std::int64_t begin, std::int64_t end) {
+void Checker::access_box(const ByteBox& box, const AccessRef& access, const CheckedThread& thread,
+                         Part& part) {
   const char* const base = part.part->base;
-  const auto first = begin / static_cast<std::int64_t>(sizeof(std::int32_t)) *
-                     static_cast<std::int64_t>(sizeof(std::int32_t));
-  for (auto at = cells_.lower_bound(reinterpret_cast<const std::int32_t*>(base + first));
-       at != cells_.end() && reinterpret_cast<const char*>(at->first) < base + end; ++at) {
-    if (access.kind != WindowAccess::Kind::Read)
-      throw CommError(report::misuse(*part.part, at->second.last_use(), access), access.where.location());
-    if (const std::optional<WindowAccess> writer = at->second.unordered_change(access, thread.clock))
-      throw CommError(report::race(*part.part, *writer, access), access.where.location());
+  constexpr auto cell_bytes = static_cast<std::int64_t>(sizeof(std::int32_t));
+  for (auto at = cells_.lower_bound(
+           reinterpret_cast<const std::int32_t*>(base + box.begin / cell_bytes * cell_bytes));
+       at != cells_.end() && reinterpret_cast<const char*>(at->first) < base + end_of(box); ++at) {
+    // Between the rows?
+    const std::int64_t behind = reinterpret_cast<const char*>(at->first) - (base + box.begin);
+    if (box.rows > 1 && behind > 0 && behind % box.pitch >= box.width &&
+        behind % box.pitch + cell_bytes <= box.pitch)
+      continue;
+    if (access->kind != WindowAccess::Kind::Read)
+      throw CommError(report::misuse(*part.part, at->second.last_use(), *access), access->where.location());
+    if (const std::optional<WindowAccess> writer = at->second.unordered_change(*access, thread.clock))
+      throw CommError(report::race(*part.part, *writer, *access), access->where.location());
   }
-  if (const std::optional<WindowAccess> earlier = part.shadow.add(begin, end, access, thread.clock))
-    throw CommError(report::race(*part.part, *earlier, access), access.where.location());
+  if (const AccessRef earlier = part.shadow.add(box, access, thread.clock))
+    throw CommError(report::race(*part.part, *earlier, *access), access->where.location());
 }
 
 SignalCell& Checker::cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,

@@ -89,8 +89,8 @@ class Checker {
   [[nodiscard]] Part* part_of(const char* address) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] WindowAccess make_access(const CheckedThread& thread, WindowAccess::Kind kind,
                                          const char* what, const Place& where) TRILITH_REQUIRES(mutex_);
-  void access_run(const WindowAccess& access, const CheckedThread& thread, Part& part, std::int64_t begin,
-                  std::int64_t end) TRILITH_REQUIRES(mutex_);
+  void access_box(const ByteBox& box, const AccessRef& access, const CheckedThread& thread, Part& part)
+      TRILITH_REQUIRES(mutex_);
   SignalCell& cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,
                       std::int64_t index) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] PublishTime publish_time(CheckedThread& thread, const Part& part, const WindowAccess& access)
