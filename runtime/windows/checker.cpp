@@ -151,8 +151,21 @@ void Checker::access_box(const ByteBox& box, const AccessRef& access, const Chec
     if (const std::optional<WindowAccess> writer = at->second.unordered_change(*access, thread.clock))
       throw CommError(report::race(*part.part, *writer, *access), access->where.location());
   }
-  if (const AccessRef earlier = part.shadow.add(box, access, thread.clock))
+  if (const AccessRef earlier = part.shadow.add(box, access, thread.clock)) {
+    // A wait that waits for too little is how it came to this.
+    for (const int rank : {access->rank, earlier->rank}) throw_stale(rank);
     throw CommError(report::race(*part.part, *earlier, *access), access->where.location());
+  }
+}
+
+void Checker::throw_stale(int rank) {
+  for (const auto& [cell, signal] : cells_) {
+    const Part* const part = part_of(reinterpret_cast<const char*>(cell));
+    const SignalCell::Fault* const stale = signal.stale();
+    if (stale == nullptr || part == nullptr || (rank >= 0 && part->part->rank != rank)) continue;
+    const std::int64_t index = stale->later.begin / static_cast<std::int64_t>(sizeof(std::int32_t));
+    throw CommError(report::fault(*part->part, index, *stale), stale->later.where.location());
+  }
 }
 
 SignalCell& Checker::cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,
@@ -250,6 +263,16 @@ void Checker::publish(CheckedThread& thread, int peer) {
   });
 }
 
+void Checker::all_have_met(const std::vector<CheckedThread*>& devices) {
+  VectorClock all;
+  for (const CheckedThread* device : devices) all.join(device->clock);
+  for (CheckedThread* device : devices) {
+    device->clock.join(all);
+    publish(*device, -1);
+    device->clock.tick(device->lane);
+  }
+}
+
 void Checker::note_collective(const WindowPart& part, std::string text) {
   const Lock lock(mutex_);
   auto& calls = collectives_[part.memory];
@@ -265,6 +288,7 @@ std::string Checker::collectives(const WindowMemory& window) {
 
 void Checker::finish() {
   const Lock lock(mutex_);
+  throw_stale(-1);
   if (unsignalled_.empty()) return;
   const Unsignalled& write = unsignalled_.front();
   throw CommError(report::unsignalled(*write.part, write.access), write.access.where.location());

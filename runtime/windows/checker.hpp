@@ -65,6 +65,10 @@ class Checker {
   /// The remote writes of the thread so far are ordered before what comes; `peer`: those to this rank; -1: all.
   void publish(CheckedThread& thread, int peer);
 
+  /// The host has waited for all ranks and dispatches no more before it goes on: an order of everything, as a collective
+  /// is. Their devices.
+  void all_have_met(const std::vector<CheckedThread*>& devices);
+
   void note_collective(const WindowPart& part, std::string text);
   /// The collectives of every rank that shares the window, with the first difference marked; nothing: none.
   [[nodiscard]] std::string collectives(const WindowMemory& window);
@@ -93,6 +97,8 @@ class Checker {
       TRILITH_REQUIRES(mutex_);
   SignalCell& cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,
                       std::int64_t index) TRILITH_REQUIRES(mutex_);
+  /// Throws for a wait of a rank that an earlier round's signal has satisfied; -1: of any.
+  void throw_stale(int rank) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] PublishTime publish_time(CheckedThread& thread, const Part& part, const WindowAccess& access)
       TRILITH_REQUIRES(mutex_);
 

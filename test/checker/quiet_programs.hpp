@@ -184,6 +184,24 @@ auto waits_again_for_what_is_there =
       wrong = pl::store(pl::full<std::int32_t>({1}, bad), wrong);
     });
 
+auto looks_again_while_the_next_comes = pl::jit.incore([](Wrong wrong, Data data, Cells signal,
+                                                          pl::Scalar<int>) {
+  // The second signal may be there while the first is awaited once more: it is awaited later.
+  int bad = 0;
+  const int next = (pld::rank(data) + 1) % pld::nranks(data);
+  for (int half = 0; half < 2; ++half) {
+    pld::remote_store(pl::full<std::int32_t>({32}, half + 1), data, {.peer = next, .offsets = {32 * half}});
+    pld::notify(signal, {.peer = next});
+  }
+  for (int part = 0; part < 4; ++part) {
+    pld::wait(signal);
+    if (pl::read(data, {8 * part}) != 1) ++bad;
+  }
+  pld::wait(signal, {.expected = 2});
+  if (pl::read(data, {63}) != 2) ++bad;
+  wrong = pl::store(pl::full<std::int32_t>({1}, bad), wrong);
+});
+
 auto neighbours_in_one_line = pl::jit.incore([](Wrong wrong, Data data, Cells signal, pl::Scalar<int>) {
   int bad = 0;
   // Bytes of two writers side by side, and cells beside data in one window.

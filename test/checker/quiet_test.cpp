@@ -71,6 +71,10 @@ TEST_CASE("a second wait for one signal is silent") {
   BOTH_WAYS
   check_silent(waits_again_for_what_is_there, {2, 3});
 }
+TEST_CASE("a second wait for one signal while the next one comes is silent") {
+  BOTH_WAYS
+  check_silent(looks_again_while_the_next_comes, {2, 3});
+}
 TEST_CASE("data and signals side by side are silent") {
   BOTH_WAYS
   check_silent(neighbours_in_one_line, {3, 4});
