@@ -1,8 +1,8 @@
 // bench/bench_check.cpp -- what RunConfig.check costs: the same compiled programs with and without it, in turn.
 //
 // Rows: one put and its signal to the neighbour and back, an allreduce, rows that are normalised between two
-// allreduces, a product of matrices beside a signal, blocks of columns and whole parts that a kernel loads and stores
-// itself, an allreduce by a ring of signals. The target is at most 20 times. Last: what windows cost where nothing is
+// allreduces, a product of matrices beside a signal, blocks of columns, single elements and whole parts that a kernel
+// loads and stores itself, an allreduce by a ring of signals. The target is at most 20 times. Last: what windows cost where nothing is
 // checked, against the same kernel on tensors.
 #include "report.hpp"
 
@@ -68,6 +68,11 @@ auto scale_and_add_tensors = pl::jit.incore(
       for (int round = 0; round < rounds; ++round)
         data = pl::store(pl::load(data) * 0.5f + pl::load(other), {0, 0}, data);
     });
+/// The same, element by element.
+auto one_by_one = pl::jit.incore([](Data data, Data other, Cells, Rounds rounds) {
+  for (int round = 0; round < rounds; ++round)
+    for (int i = 0; i < 1024; ++i) pl::write(data, {i}, pl::read(data, {i}) * 0.5f + pl::read(other, {i}));
+});
 /// Eight columns at a time: of each row a piece.
 auto column_blocks = pl::jit.incore([](SharedSquare data, SharedSquare other, Cells, Rounds rounds) {
   for (int round = 0; round < rounds; ++round)
@@ -217,6 +222,7 @@ int main(int argc, char** argv) try {
   measure(report, "column_blocks.128x128", turns, 400, column_blocks, square);
   measure(report, "scale_and_add.16x1024", turns, 2000, scale_and_add,
           [] { return pld::window<float>(pld::alloc_window_buffer<float>({16, 1024}), {16, 1024}); });
+  measure(report, "one_by_one.1024", turns, 2000, one_by_one, vector_of(1024));
   measure(report, "ring_by_hand.65536", turns, 100, ring_by_hand, vector_of(4 * piece), 4);
   measure_unchecked(report, turns, 20000);
 } catch (const std::exception& error) {

@@ -117,6 +117,10 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
                             std::to_string(record.views.size()) + " as a window");
       return record.views[static_cast<std::size_t>(number)].view();
     };
+    if (request->operation == abi::remote_access) {
+      note_own_access(view_of(request->window), *request);
+      return 0;
+    }
     const auto list = [&](const std::int64_t* values, std::int32_t rank) {
       return std::span(values, values == nullptr ? 0 : static_cast<std::size_t>(rank));
     };

@@ -117,11 +117,12 @@ PublishTime Checker::publish_time(CheckedThread& thread, const Part& part, const
 }
 
 void Checker::access(CheckedThread& thread, WindowAccess::Kind kind, const char* what, const Place& where,
-                     const Elements& elements) {
+                     const Elements& elements, bool one_by_one) {
   const Lock lock(mutex_);
   Part* const part = part_of(elements.data);
   if (part == nullptr) return;
   WindowAccess access = make_access(thread, kind, what, where);
+  if (one_by_one) access.element = elements.bytes;
   access.begin = std::numeric_limits<std::int64_t>::max();
   for_each_box(elements, part->part->base, [&](const ByteBox& box) {
     access.begin = std::min(access.begin, box.begin);
@@ -146,16 +147,19 @@ void Checker::access_box(const ByteBox& box, const AccessRef& access, const Chec
     if (box.rows > 1 && behind > 0 && behind % box.pitch >= box.width &&
         behind % box.pitch + cell_bytes <= box.pitch)
       continue;
+    const WindowAccess one = access->at_byte(std::max(box.begin, box.begin + behind));
     if (access->kind != WindowAccess::Kind::Read)
-      throw CommError(report::misuse(*part.part, at->second.last_use(), *access), access->where.location());
+      throw CommError(report::misuse(*part.part, at->second.last_use(), one), access->where.location());
     if (const std::optional<WindowAccess> writer = at->second.unordered_change(*access, thread.clock))
-      throw CommError(report::race(*part.part, *writer, *access), access->where.location());
+      throw CommError(report::race(*part.part, *writer, one), access->where.location());
   }
-  if (const AccessRef earlier = part.shadow.add(box, access, thread.clock)) {
-    // A wait that waits for too little is how it came to this.
-    for (const int rank : {access->rank, earlier->rank}) throw_stale(rank);
-    throw CommError(report::race(*part.part, *earlier, *access), access->where.location());
-  }
+  const Shadow::Conflict conflict = part.shadow.add(box, access, thread.clock);
+  if (conflict.earlier == nullptr) return;
+  // A wait that waits for too little is how it came to this.
+  for (const int rank : {access->rank, conflict.earlier->rank}) throw_stale(rank);
+  throw CommError(
+      report::race(*part.part, conflict.earlier->at_byte(conflict.byte), access->at_byte(conflict.byte)),
+      access->where.location());
 }
 
 void Checker::throw_stale(int rank) {

@@ -50,9 +50,9 @@ class Checker {
   /// Its writes are published; its lane is free for work that comes after it.
   void end(CheckedThread& thread);
 
-  /// Elements that are read or written; nothing where they lie in no window.
+  /// Elements that are read or written; nothing where they lie in no window. `one_by_one`: each by an operation of its own.
   void access(CheckedThread& thread, WindowAccess::Kind kind, const char* what, const Place& where,
-              const Elements& elements);
+              const Elements& elements, bool one_by_one = false);
   /// A change of a cell: adds to it, or sets it, and wakes who waits. `index` as in CellWait.
   void change(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int64_t index,
               bool sets, std::int32_t value, const char* what, const Place& where);

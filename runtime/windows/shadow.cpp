@@ -3,20 +3,23 @@
 namespace pl::detail {
 namespace {
 
+using Conflict = Shadow::Conflict;
+
 void find_unordered(const std::vector<AccessRef>& earlier, const WindowAccess& next, const VectorClock& clock,
-                    AccessRef& found) {
+                    Conflict& found) {
   for (const AccessRef& access : earlier)
-    if (!found && !access->before(next, clock)) found = access;
+    if (!found.earlier && !access->before(next, clock)) found.earlier = access;
 }
 
-/// In `interval` the one that `next` may not meet without an order.
+/// In the interval that begins at `byte` the one that `next` may not meet without an order.
 template <class Interval>
-void find_conflict(const Interval& interval, const WindowAccess& next, const VectorClock& clock,
-                   AccessRef& found) {
-  if (found) return;
-  if (interval.write && !interval.write->before(next, clock)) found = interval.write;
+void find_conflict(const Interval& interval, std::int64_t byte, const WindowAccess& next,
+                   const VectorClock& clock, Conflict& found) {
+  if (found.earlier) return;
+  if (interval.write && !interval.write->before(next, clock)) found.earlier = interval.write;
   if (next.kind != WindowAccess::Kind::Add) find_unordered(interval.adds, next, clock, found);
   if (next.kind != WindowAccess::Kind::Read) find_unordered(interval.reads, next, clock, found);
+  found.byte = byte;
 }
 
 void replace(std::vector<AccessRef>& list, const AccessRef& access) {
@@ -38,23 +41,24 @@ void split(Columns& columns, std::int64_t at) {
   before->second.end = at;
 }
 
+/// `row`: the first byte of the first row of these columns that is written.
 template <class Columns>
-void write(Columns& columns, std::int64_t begin, std::int64_t end, const AccessRef& access,
-           const VectorClock& clock, AccessRef& found) {
+void write(Columns& columns, std::int64_t row, std::int64_t begin, std::int64_t end, const AccessRef& access,
+           const VectorClock& clock, Conflict& found) {
   auto at = columns.lower_bound(begin);
   if (at == columns.end() || at->first != begin || at->second.end != end) {
     split(columns, begin);
     split(columns, end);
     at = columns.lower_bound(begin);
     while (at != columns.end() && at->first < end) {
-      find_conflict(at->second, *access, clock, found);
+      find_conflict(at->second, row + at->first, *access, clock, found);
       at = columns.erase(at);
     }
     columns.emplace_hint(at, begin, typename Columns::mapped_type{end, access, {}, {}});
     return;
   }
   // The same bytes again: most programs do in every round what they did in the one before.
-  find_conflict(at->second, *access, clock, found);
+  find_conflict(at->second, row + at->first, *access, clock, found);
   at->second.write = access;
   at->second.adds.clear();
   at->second.reads.clear();
@@ -62,8 +66,8 @@ void write(Columns& columns, std::int64_t begin, std::int64_t end, const AccessR
 
 /// An access that leaves the last write what it is.
 template <class Columns>
-void touch(Columns& columns, std::int64_t begin, std::int64_t end, const AccessRef& access,
-           const VectorClock& clock, AccessRef& found) {
+void touch(Columns& columns, std::int64_t row, std::int64_t begin, std::int64_t end, const AccessRef& access,
+           const VectorClock& clock, Conflict& found) {
   split(columns, begin);
   split(columns, end);
   auto at = columns.lower_bound(begin);
@@ -72,7 +76,7 @@ void touch(Columns& columns, std::int64_t begin, std::int64_t end, const AccessR
       const std::int64_t gap_end = at == columns.end() ? end : std::min(end, at->first);
       at = columns.emplace_hint(at, next, typename Columns::mapped_type{gap_end, nullptr, {}, {}});
     }
-    find_conflict(at->second, *access, clock, found);
+    find_conflict(at->second, row + at->first, *access, clock, found);
     replace(access->kind == WindowAccess::Kind::Read ? at->second.reads : at->second.adds, access);
     next = at->second.end;
   }
@@ -140,23 +144,23 @@ Shadow::Bands::iterator Shadow::bands(std::int64_t row, std::int64_t row_end) {
   return has_first ? first : bands_.find(row);
 }
 
-void Shadow::add(const Rectangle& part, const AccessRef& access, const VectorClock& clock, AccessRef& found) {
+void Shadow::add(const Rectangle& part, const AccessRef& access, const VectorClock& clock, Conflict& found) {
   const auto first = bands(part.row, part.row_end);
   const bool writes = access->kind == WindowAccess::Kind::Write;
   for (auto at = first; at != bands_.end() && at->first < part.row_end; ++at)
     if (writes)
-      write(at->second.columns, part.column, part.column_end, access, clock, found);
+      write(at->second.columns, at->first * row_, part.column, part.column_end, access, clock, found);
     else
-      touch(at->second.columns, part.column, part.column_end, access, clock, found);
+      touch(at->second.columns, at->first * row_, part.column, part.column_end, access, clock, found);
   // Whole rows that one access has written are alike.
   if (!writes || part.column != 0 || part.column_end != row_) return;
   bands_.erase(std::next(first), bands_.lower_bound(part.row_end));
   first->second.end = part.row_end;
 }
 
-AccessRef Shadow::add(const ByteBox& box, const AccessRef& access, const VectorClock& clock) {
+Conflict Shadow::add(const ByteBox& box, const AccessRef& access, const VectorClock& clock) {
   if (box.rows > 1 && is_one_row_) set_row(box.pitch);
-  AccessRef found;
+  Conflict found;
   for_each_rectangle(box, [&](const Rectangle& part) { add(part, access, clock, found); });
   return found;
 }

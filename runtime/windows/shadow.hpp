@@ -33,8 +33,17 @@ struct WindowAccess {
   const char* what = "";  ///< "pld::put", …
   Place where;
   std::int64_t begin = 0, end = 0;  ///< of the whole operation, in bytes of the part
+  std::int64_t element = 0;  ///< bytes of each of many operations that stand side by side; 0: it is one
 
   [[nodiscard]] std::uint32_t time() const { return published ? *published : now; }
+  /// Of many the one that has this byte.
+  [[nodiscard]] WindowAccess at_byte(std::int64_t byte) const {
+    WindowAccess one = *this;
+    if (element == 0) return one;
+    one.begin += (byte - begin) / element * element;
+    one.end = one.begin + element;
+    return one;
+  }
   /// Is it sure to be over when a thread with this clock takes its next step?
   [[nodiscard]] bool before(const VectorClock& clock) const { return time() <= clock.at(lane); }
   /// The same for the access `next` of a thread with this clock.
@@ -58,9 +67,14 @@ class Shadow {
  public:
   /// Of a part of so many bytes.
   explicit Shadow(std::int64_t bytes) : row_(std::max<std::int64_t>(bytes, 1)) {}
+  /// An earlier access, and a byte that it has in common with the new one.
+  struct Conflict {
+    AccessRef earlier;  ///< null: there is none
+    std::int64_t byte = 0;
+  };
   /// Remembers `access` for the bytes of the box. Gives an earlier one that it may not meet without an order: of two
-  /// accesses one of which writes; additions may meet each other. Null: none.
-  [[nodiscard]] AccessRef add(const ByteBox& box, const AccessRef& access, const VectorClock& clock);
+  /// accesses one of which writes; additions may meet each other.
+  [[nodiscard]] Conflict add(const ByteBox& box, const AccessRef& access, const VectorClock& clock);
   /// A write that was ever made to these bytes and is still the last.
   [[nodiscard]] AccessRef last_write(std::int64_t begin, std::int64_t end) const;
 
@@ -85,7 +99,7 @@ class Shadow {
   void set_row(std::int64_t bytes);
   Bands::iterator bands(std::int64_t row, std::int64_t row_end);
   void split_band(std::int64_t row);
-  void add(const Rectangle& part, const AccessRef& access, const VectorClock& clock, AccessRef& found);
+  void add(const Rectangle& part, const AccessRef& access, const VectorClock& clock, Conflict& found);
   bool is_one_row_ = true;
   std::int64_t row_;  ///< bytes of one
   Bands bands_;       ///< by first row; they do not meet

@@ -46,6 +46,12 @@ struct Oracle {
     return conflicts;
   }
 
+  [[nodiscard]] static bool has(const ByteBox& box, std::int64_t byte) {
+    const std::int64_t behind = byte - box.begin;
+    if (box.rows == 1) return behind >= 0 && behind < box.width;
+    return behind >= 0 && behind / box.pitch < box.rows && behind % box.pitch < box.width;
+  }
+
   std::vector<Known> known;
 };
 
@@ -84,11 +90,14 @@ TEST_CASE("the shadow of a part finds what a list for every byte finds") {
       }
       const auto shared = std::make_shared<const WindowAccess>(access);
       const auto expected = oracle.add(box, shared, clocks[lane]);
-      const AccessRef result = shadow.add(box, shared, clocks[lane]);
+      const auto [result, byte] = shadow.add(box, shared, clocks[lane]);
       CAPTURE(seed);
       CAPTURE(step);
       REQUIRE((result != nullptr) == !expected.empty());
-      if (result) CHECK(std::find(expected.begin(), expected.end(), result) != expected.end());
+      if (result) {
+        CHECK(std::find(expected.begin(), expected.end(), result) != expected.end());
+        CHECK(oracle.has(box, byte));
+      }
       ++(result ? found : silent);
       const std::int64_t at = draw(0, bytes - 4);
       bool written = false;
