@@ -124,15 +124,16 @@ void Checker::access(CheckedThread& thread, WindowAccess::Kind kind, const char*
   WindowAccess access = make_access(thread, kind, what, where);
   if (one_by_one) access.element = elements.bytes;
   access.begin = std::numeric_limits<std::int64_t>::max();
+  std::vector<ByteBox> boxes;
   for_each_box(elements, part->part->base, [&](const ByteBox& box) {
+    boxes.push_back(box);
     access.begin = std::min(access.begin, box.begin);
     access.end = std::max(access.end, end_of(box));
   });
-  if (access.end == 0) return;
+  if (boxes.empty()) return;
   access.published = publish_time(thread, *part, access);
   const auto shared = std::make_shared<const WindowAccess>(std::move(access));
-  for_each_box(elements, part->part->base,
-               [&](const ByteBox& box) { access_box(box, shared, thread, *part); });
+  for (const ByteBox& box : boxes) access_box(box, shared, thread, *part);
 }
 
 void Checker::access_box(const ByteBox& box, const AccessRef& access, const CheckedThread& thread,

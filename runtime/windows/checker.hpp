@@ -104,8 +104,8 @@ class Checker {
 
   Mutex mutex_;
   const int ranks_;
-  std::set<std::string, std::less<>> files_
-      TRILITH_GUARDED_BY(mutex_);                                 ///< code may go before its accesses do
+  // Of places: compiled code that has their names may go before the run ends.
+  std::set<std::string, std::less<>> files_ TRILITH_GUARDED_BY(mutex_);
   std::map<const char*, Part> parts_ TRILITH_GUARDED_BY(mutex_);  ///< by their first byte
   std::map<const std::int32_t*, SignalCell> cells_ TRILITH_GUARDED_BY(mutex_);
   std::vector<Lane> lanes_ TRILITH_GUARDED_BY(mutex_);
