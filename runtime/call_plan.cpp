@@ -104,10 +104,11 @@ void check_capacity(std::size_t parameters, std::size_t captures) {
 
 codegen::Signature make_signature(const CallPlan& plan, std::span<const ParameterInfo> parameters,
                                   const Argument* arguments, const Measured* measured, const void* closure,
-                                  bool fast_math) {
+                                  const RunConfig& config) {
   const codegen::Kernel& ir = plan.kernel->ir;
   codegen::Signature signature;
-  signature.fast_math = fast_math;
+  signature.fast_math = config.fast_math;
+  signature.checked = config.check && plan.kernel->external == nullptr && codegen::uses_windows(ir);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& variable = ir.variables[static_cast<std::size_t>(ir.parameters[i].variable)];
     codegen::ArgumentSignature argument;
@@ -187,6 +188,7 @@ std::string describe(const codegen::Kernel& kernel, const codegen::Signature& si
       text += ", captured " + variable.name + " = " + constant_text(*signature.captures[i]);
     }
   if (signature.fast_math) text += ", fast-math";
+  if (signature.checked) text += ", checked";
   return text;
 }
 

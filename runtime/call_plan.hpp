@@ -1,6 +1,7 @@
 // runtime/call_plan.hpp -- what a call of one kernel looks at: made once, from the captured IR.
 #pragma once
 
+#include "pl/config.hpp"
 #include "pl/detail/kernel_object.hpp"
 #include "runtime/captured_kernel.hpp"
 #include "runtime/measure.hpp"
@@ -94,7 +95,7 @@ inline void make_key(const CallPlan& plan, std::uint64_t context, std::span<cons
 [[nodiscard]] trilith::codegen::Signature make_signature(const CallPlan& plan,
                                                          std::span<const ParameterInfo> parameters,
                                                          const Argument* arguments, const Measured* measured,
-                                                         const void* closure, bool fast_math);
+                                                         const void* closure, const RunConfig& config);
 
 /// "float[8, 8], out float[N, 8] strided, int32, const int32 = 3": for people and for keys.
 [[nodiscard]] std::string describe(const trilith::codegen::Kernel& kernel,

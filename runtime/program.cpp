@@ -415,7 +415,8 @@ void ProgramRun::finish() {
     ~Release() { windows.release(); }
   } release{windows_};
   if (failure) std::rethrow_exception(failure);
-  if (checker_) checker_->finish();
+  // The next call of a worker may read what this one has left in windows that are kept.
+  if (checker_ && (kept_ == nullptr || !kept_->persistent || kept_->zero_windows)) checker_->finish();
 }
 
 std::string ProgramRun::collectives(const WindowMemory& window) {

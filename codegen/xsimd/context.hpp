@@ -106,6 +106,9 @@ struct Context {
   void run(std::span<const Statement> run);
   void tile_call(const Statement& statement);  ///< tile_call.cpp
   void remote(const Statement& statement);     ///< emit_remote.cpp
+  // emit_accesses.cpp: of a load or store, a gather; nothing where no run is told of it.
+  void report_access(const Statement& statement);
+  void report_rows(const Statement& statement);
   // views.cpp
   void find_views();
   /// Points the view of a tile that is loaded here at its region; nothing for other statements.
@@ -142,6 +145,7 @@ struct Context {
   std::map<std::int32_t, std::string> labels;
   std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`
   bool in_parallel_loop = false;
+  std::vector<SourceLocation> element_places;  ///< emit_accesses.cpp
 
  public:
   std::vector<bool> declared;  ///< scalars, by VariableId

@@ -104,7 +104,7 @@ void check_operands(Context& context, const Statement& statement) {
 void Context::check(const Statement& statement) {
   switch (statement.value.op) {
     case Op::Load:
-    case Op::Store: return check_region(*this, statement);
+    case Op::Store: check_region(*this, statement); return report_access(statement);
     case Op::Full: return check_full(*this, statement);
     case Op::Variable: return;
     default: return check_operands(*this, statement);

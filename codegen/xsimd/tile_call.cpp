@@ -71,6 +71,7 @@ void Context::tile_call(const Statement& statement) {
     headers.insert(lowering.header);
     comment(statement);
     run_time_checks(*this, statement);
+    report_rows(statement);
     if (!views.contains(statement.variable)) reserve(buffer_of(statement.variable), statement.location);
     TileCall call(*this, statement);
     lowering.write(call);

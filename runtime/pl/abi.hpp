@@ -78,6 +78,19 @@ enum RemoteOperation : std::int32_t {
   remote_send_recv,     ///< the part of rank `to` = that of `peer`
   // Every kernel, since emitter version 7.
   remote_defer_wait,  ///< the kernel's block is not done before this rank's cell at `offsets` is >= value
+  // Code for checked runs only.
+  remote_access,  ///< the kernel's own code is about to touch this rank's region of `shape` at `offsets`; mode: AccessMode
+};
+
+/// What the kernel's source calls an access to its own part of a window.
+enum AccessMode : std::int32_t {
+  access_load,
+  access_store,
+  access_add,  ///< a store that adds
+  access_read,
+  access_write,
+  access_gather_row,
+  access_paged_gather,
 };
 
 /// A region of a window of int32, one cell for each rank, that a collective uses beside its data.

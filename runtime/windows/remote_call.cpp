@@ -306,6 +306,7 @@ CellWait wait_of(RemoteCall& call) {
 void wait_for(const CellWait& wait) {
   TaskWatch* const watch = thread_state().watch;
   Checker* const checker = watch != nullptr ? watch->checker() : nullptr;
+  if (watch != nullptr) watch->flush();
   if (checker != nullptr) checker->will_wait(watch->thread(), wait);
   wait.part->memory->monitor().wait(wait);
   if (checker != nullptr) checker->waited(watch->thread(), wait);
@@ -374,6 +375,7 @@ const char* name_of(abi::RemoteOperation operation) {
     case abi::remote_scatter: return "pld::scatter";
     case abi::remote_gather: return "pld::gather";
     case abi::remote_send_recv: return "pld::send_recv";
+    case abi::remote_access: return "an access";
   }
   return "an unknown operation of pld";
 }
@@ -396,11 +398,26 @@ void DeferredWaits::wait() {
   for (const CellWait& wait : waits_) wait_for(wait);
 }
 
+void note_own_access(const ViewRef& window, const abi::Remote& request) {
+  using Kind = WindowAccess::Kind;
+  static constexpr struct {
+    Kind kind;
+    const char* what;
+  } accesses[] = {{Kind::Read, "pl::load"},        {Kind::Write, "pl::store"}, {Kind::Add, "pl::store"},
+                  {Kind::Read, "pl::read"},        {Kind::Write, "pl::write"}, {Kind::Read, "pl::gather_row"},
+                  {Kind::Read, "pl::paged_gather"}};
+  const auto& access = accesses[request.mode];
+  const auto rank = static_cast<std::size_t>(request.rank);
+  note_access(access.kind, access.what, window, {request.offsets, rank}, {request.shape, rank},
+              {request.file, request.line, request.column});
+}
+
 void perform(RemoteCall& call) {
   std::optional<TracedCall> traced;
   if (TracedThread* const thread = thread_state().traced) [[unlikely]]
     traced.emplace(*thread, call);
   if (TaskWatch* const watch = thread_state().watch) [[unlikely]] {
+    watch->flush();
     if (const LeaveOut leave_out = leave_out_for_tests(); leave_out != nullptr && leave_out(call)) return;
     if (call.operation != abi::remote_rank && call.operation != abi::remote_size) watch->schedule().pause();
   }

@@ -40,6 +40,10 @@ void perform(RemoteCall& call);
 [[nodiscard]] ViewRef region_of(const ViewRef& whole, std::span<const std::int64_t> offsets,
                                 std::span<const std::int64_t> shape, const RemoteCall& call);
 
+/// What code for a checked run is about to load from its own part or to store there, as the native operations say it of
+/// themselves.
+void note_own_access(const ViewRef& window, const abi::Remote& request);
+
 /// For tests: an operation of a checked run that must not happen, as if it were not in the program; null: none.
 using LeaveOut = bool (*)(const RemoteCall& call);
 [[nodiscard]] LeaveOut& leave_out_for_tests();
