@@ -74,7 +74,7 @@ class RemoteCall {
     if (!offsets.empty()) request.field("offsets", offsets);
     if (!other_offsets.empty()) request.field("other_offsets", other_offsets);
     if (!shape.empty()) request.field("shape", shape);
-    if (roles_.tile >= 0) request.field("data", tile());
+    if (roles_.tile >= 0) request.field("data", c_.buffer_of(operand(roles_.tile).variable).pointer());
     if (call_.op == Op::RemoteLoad) request.field("data", c_.buffer_of(statement_.variable).pointer());
     if (roles_.value >= 0) request.field("value", c_.index(operand(roles_.value)));
     if (is_collective(call_.op)) request.field("value", std::to_string(call_.attributes.axis));
@@ -95,13 +95,6 @@ class RemoteCall {
   }
   [[nodiscard]] std::string tensor(int role) const {
     return role < 0 ? "-1" : std::to_string(c_.tensors.at(operand(role).variable).index);
-  }
-  /// A buffer, or where the tile lies in its tensor, which the host only reads.
-  [[nodiscard]] std::string tile() const {
-    const VariableId id = operand(roles_.tile).variable;
-    const auto view = c_.views.find(id);
-    if (view == c_.views.end()) return c_.buffer_of(id).pointer();
-    return "const_cast<" + type_name(c_.kernel.variables[id].type.dtype) + "*>(" + view->second.pointer + ")";
   }
   [[nodiscard]] std::string rank(int role) const {
     return role < 0 ? "0" : std::to_string(parameter(role).shape.size());

@@ -1,7 +1,6 @@
-// Tiles that are read or written where their tensor lies, without a buffer: operands of products and tiles for a
-// remote_store that are nothing but a load, and products that are only stored.
+// Tiles that are read or written where their tensor lies, without a buffer: operands of products that are nothing but
+// a load, and products that are only stored.
 #include "codegen/error.hpp"
-#include "codegen/remote.hpp"
 #include "codegen/xsimd/context.hpp"
 
 #include <algorithm>
@@ -11,20 +10,11 @@ namespace {
 
 struct Candidates {
   std::vector<int> product_reads;        ///< by VariableId: as a matrix of a product
-  std::vector<int> sent;                 ///< by VariableId: to a peer, right behind the load
   std::vector<const Statement*> loaded;  ///< by VariableId: where a load gives its value
 };
 
 void collect(const Kernel& kernel, std::span<const Statement> list, Candidates& found) {
-  const Statement* before = nullptr;
   for (const Statement& statement : list) {
-    if (before != nullptr && before->kind == StatementKind::Assign && before->value.op == Op::Load &&
-        statement.value.op == Op::RemoteStore) {
-      const Expr& tile =
-          statement.value.operands[static_cast<std::size_t>(remote_operands(Op::RemoteStore).tile)];
-      if (tile.op == Op::Variable && tile.variable == before->variable) ++found.sent[tile.variable];
-    }
-    before = &statement;
     for (const auto* body : {&statement.body, &statement.else_body, &statement.step_body})
       collect(kernel, *body, found);
     if (statement.kind != StatementKind::Assign) continue;
@@ -61,34 +51,21 @@ std::vector<Product> strides_of(const TensorInfo& tensor, std::size_t rank) {
   return {tensor.strides.end() - static_cast<std::ptrdiff_t>(rank), tensor.strides.end()};
 }
 
-/// Do the elements of a tile lie side by side?
-bool is_dense(const Context& context, const std::vector<Product>& strides, const std::vector<Dim>& shape) {
-  Product expected{1, {}};
-  for (std::size_t axis = shape.size(); axis-- > 0;) {
-    if (!shape[axis].is(1) && !(strides[axis] == expected)) return false;
-    expected = expected * context.product(shape[axis]);
-  }
-  return true;
-}
-
 }  // namespace
 
 void Context::find_views() {
-  Candidates found{std::vector<int>(kernel.variables.size()), std::vector<int>(kernel.variables.size()),
+  Candidates found{std::vector<int>(kernel.variables.size()),
                    std::vector<const Statement*>(kernel.variables.size())};
   collect(kernel, kernel.body, found);
   for (VariableId id = 0; id < static_cast<VariableId>(kernel.variables.size()); ++id) {
     const Statement* load = found.loaded[id];
     if (load == nullptr || uses.writes[id] != 1 || uses.reads[id] == 0 ||
-        uses.reads[id] != found.product_reads[id] + found.sent[id])
+        uses.reads[id] != found.product_reads[id])
       continue;
     const VariableId source = load->value.operands[0].variable;
     // What is only read has no memory in common with what the kernel writes.
     if (tensors.at(source).access != Access::In) continue;
     const Type& type = kernel.variables[id].type;
-    if (found.sent[id] != 0 &&
-        !is_dense(*this, strides_of(tensors.at(source), type.shape.size()), type.shape))
-      continue;
     View view{tensors.at(source).name, strides_of(tensors.at(source), type.shape.size())};
     if (!starts_at_zero(load->value.operands[1])) view.pointer = names.fresh(variables[id] + "_at");
     views.emplace(id, std::move(view));

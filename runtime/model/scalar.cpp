@@ -200,7 +200,7 @@ std::uint64_t get_uncached(Core& core, const Span& tensor, std::uint32_t text_li
   const std::uint64_t address = operation.global(tensor, 0, size, false);
   check_aligned(operation, address, size);
   const bool window = core.run().gm().find(address, size)->window;
-  core.run().spin(core, text_line, window);
+  core.run().spin(core, text_line, address, window);
   operation.reads_global({address, address + size});
   operation.start();
   return load_scalar(address, size);
@@ -220,7 +220,7 @@ void clean_cache(Core& core, const Span& tensor, bool whole, std::uint32_t text_
   if (whole) {
     for (auto& [address, line] : core.cache) clean(core, address, line, text_line);
     core.cache.clear();
-    core.run().spin(core, text_line, false);
+    core.run().spin(core, text_line, 0, false);
     return;
   }
   Operation operation(core, PIPE_S, "DataCacheCleanAndInvalid", text_line);
@@ -231,7 +231,7 @@ void clean_cache(Core& core, const Span& tensor, bool whole, std::uint32_t text_
     clean(core, line->first, line->second, text_line);
     core.cache.erase(line);
   }
-  core.run().spin(core, text_line, window);
+  core.run().spin(core, text_line, address, window);
 }
 
 }  // namespace trilith::model

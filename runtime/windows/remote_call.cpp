@@ -60,7 +60,7 @@ const WindowPart& own_part(const RemoteCall& call) {
                         " on a pld::DistributedTensor that belongs to no rank; windows come from "
                         "pld::window in a host orchestrator and get their rank by a dispatch",
                     call.where.location());
-  part->memory->require_alive(name_of(call.operation), call.where.location());
+  part->memory->require_alive(name_of(call.operation), call.where);
   return *part;
 }
 

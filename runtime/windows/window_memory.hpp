@@ -136,6 +136,10 @@ class WindowMemory {
   void require_alive(const char* what, const Location& where) const {
     if (backing_ == nullptr) throw_released(what, where);
   }
+  /// Without making a string of the place, in front of each request.
+  void require_alive(const char* what, const Place& where) const {
+    if (backing_ == nullptr) throw_released(what, where.location());
+  }
 
   const std::int64_t bytes;     ///< of each part
   const std::int64_t elements;  ///< as the user counted them, or -1

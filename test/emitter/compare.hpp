@@ -232,14 +232,27 @@ inline bool equal_elements(DType dtype, const std::byte* a, const std::byte* b, 
   }
 }
 
+/// A kernel of one target, ready to be called.
+struct Compiled {
+  std::string text;
+  pl::abi::Entry entry = nullptr;
+  std::vector<std::pair<int, int>> in_place = {};
+  const void* model = nullptr;  ///< of abi::Services
+};
+inline Compiled for_simulator(const Kernel& specialised, const Signature& signature) {
+  const xsimd::Emitted emitted = xsimd::emit(specialised, signature);
+  return {emitted.text, compile(emitted), emitted.in_place};
+}
+
 /// Runs `kernel` (captured stage) compiled and interpreted and compares all memory. Gives the fault code.
 inline std::int32_t compare(const Kernel& kernel, const std::vector<ArgumentSpec>& arguments,
-                            const Options& options = {}) {
+                            const Options& options = {},
+                            Compiled (*compile_for)(const Kernel&, const Signature&) = for_simulator) {
   const Signature signature = signature_of(kernel, arguments);
   const Kernel specialised = specialise(kernel, signature);
-  const xsimd::Emitted emitted = xsimd::emit(specialised, signature);
+  const Compiled emitted = compile_for(specialised, signature);
   INFO(emitted.text);
-  const pl::abi::Entry entry = compile(emitted);
+  const pl::abi::Entry entry = emitted.entry;
 
   std::mt19937_64 random(options.seed);
   std::vector<std::unique_ptr<Memory>> given, expected;
@@ -283,6 +296,7 @@ inline std::int32_t compare(const Kernel& kernel, const std::vector<ArgumentSpec
   }
 
   Host host;
+  host.services.model = emitted.model;
   const pl::abi::Args args{tensors.data(), scalars.data(), 0, 1};
   const std::int32_t code = entry(&args, &host.services);
   CHECK((code != 0) == host.fault.has_value());

@@ -149,3 +149,18 @@ TEST_CASE("a wait loop on a window that does not invalidate is a fault") {
                   }),
               "again and again");
 }
+
+TEST_CASE("a loop that reads many scalars afresh is no deadlock") {
+  std::vector<std::int32_t> x(256, 1);
+  std::int64_t sum = 0;
+  CHECK(run({input(x)}, [&] {
+          for (int round = 0; round < 500; ++round)
+            for (std::uint64_t i = 0; i < 256; ++i) {
+              const auto place = global(x)[i];
+              DataCacheCleanAndInvalid<std::int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(
+                  place);
+              sum += place.GetValue(0);
+            }
+        }).message == "");
+  CHECK(sum == 500 * 256);
+}
