@@ -473,7 +473,8 @@ class Generator : private CallMaker {
     const bool down = random_.chance(20);
     const std::int64_t step = down ? -1 : 1 + random_.below(2);
     const std::int64_t end = down ? begin - count : begin + count;
-    constexpr LoopKind kinds[] = {LoopKind::Sequential, LoopKind::Sequential, LoopKind::Unroll,
+    // Parallel, too: what these loops carry and how they end is seen, and they run in order.
+    constexpr LoopKind kinds[] = {LoopKind::Sequential, LoopKind::Parallel, LoopKind::Unroll,
                                   LoopKind::Pipeline};
     const LoopKind kind = random_.pick(kinds);
     k_.for_(

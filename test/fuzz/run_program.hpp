@@ -26,7 +26,8 @@ struct Host {
   std::string fault;
   std::vector<std::unique_ptr<void, Free>> scratch;
   pl::abi::Services services{
-      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr};
+      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr,
+      on_rounds};
   Host() = default;
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -42,6 +43,15 @@ struct Host {
     return blocks.back().get();
   }
   static std::int32_t on_remote(void*, pl::abi::Remote*) { return pl::abi::fault_remote; }
+  /// One by one, the last first: nothing may depend on the order.
+  static std::int32_t on_rounds(void* context, std::int64_t count, const void* frame, pl::abi::Rounds run) {
+    std::int32_t code = pl::abi::fault_none;
+    while (count-- > 0)
+      if (const std::int32_t of_round = run(frame, &static_cast<Host*>(context)->services, count, count + 1);
+          of_round != pl::abi::fault_none)
+        code = of_round;
+    return code;
+  }
   static void on_print(void*, const char*, std::int32_t, std::int32_t, const std::int64_t*, const void*) {}
 };
 
