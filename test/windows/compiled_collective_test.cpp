@@ -35,6 +35,8 @@ TEST_CASE_TEMPLATE("compiled reductions have the bits of native ones", T, std::i
     for (int op = 0; op < 4; ++op) {
       const auto x = windows::elements<T>(ranks, 33, uneven);
       for (int which = 0; which < 2; ++which) {
+        // An allreduce is here for its signals.
+        if (which == 1 && ranks != 3) continue;
         const Choice choice{which, op, (op + 1) % ranks, 0, (op + ranks + which) % 2 == 0};
         CAPTURE(ranks);
         CAPTURE(op);
@@ -59,14 +61,17 @@ TEST_CASE("a compiled reduce gives its root the reduction and leaves the others 
 }
 
 TEST_CASE_TEMPLATE("compiled collectives that move data have the bits of native ones", T, std::int8_t,
-                   std::int64_t, pl::half, float, double) {
-  for (const int ranks : rank_counts)
+                   pl::half, float, double) {
+  // Each number of ranks is a shape, so a compilation.
+  for (const int ranks : rank_counts) {
+    if (ranks != 3 && !std::is_same_v<T, float>) continue;
     for (int which = 0; which < 7; ++which) {
       const Choice choice{which, 0, ranks - 1, ranks / 3, (which + ranks) % 2 == 0};
       CAPTURE(ranks);
       CAPTURE(which);
       CHECK(same_both_ways([&] { return windows::move_with<T>(config(ranks), ranks, choice); }));
     }
+  }
 }
 
 TEST_CASE("a compiled collective is refused with the words and the line of a native one") {
