@@ -179,7 +179,8 @@ Context::Bounds Context::bounds(const Statement& statement) {
 void Context::for_loop(const Statement& statement) {
   std::string why;
   if (statement.loop == LoopKind::Parallel && !in_parallel_loop) {
-    why = passes::why_in_order(kernel, statement);
+    // Threads of the pool are no part of the run that is told of accesses.
+    why = signature.checked ? "the run is checked" : passes::why_in_order(kernel, statement);
     if (why.empty()) return parallel_loop(statement);
     why = ": in order, since " + why;
   }

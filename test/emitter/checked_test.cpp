@@ -129,6 +129,26 @@ TEST_CASE("checked: of a gather each row that there is, where indices are run-ti
   CHECK(wrong.asked.size() == 2);
 }
 
+TEST_CASE("checked: rounds of pl::parallel run in order, on the thread that the run follows") {
+  KernelBuilder k("rounds");
+  const Expr w = k.window("w", DType::Float32, shape({4, 8}));
+  k.for_(
+      "i", 0, 4, 1, [&](const Expr& i) { k.store(full(DType::Float32, {1, 8}, literal(3)), {i, 0}, w); },
+      LoopKind::Parallel);
+  const Kernel kernel = k.take();
+  CHECK(Call(kernel, {TensorSpec{{4, 8}}}).emitted.text.find("run_rounds") != std::string::npos);
+  const Call call(kernel, {TensorSpec{{4, 8}}}, true);
+  CHECK(call.emitted.text.find("run_rounds") == std::string::npos);
+  Ranks ranks;
+  std::vector<float> window(32);
+  CHECK(call.run(ranks, {window.data()}) == 0);
+  check_accesses(ranks, 0,
+                 {{access_store, {0, 0}, {1, 8}},
+                  {access_store, {1, 0}, {1, 8}},
+                  {access_store, {2, 0}, {1, 8}},
+                  {access_store, {3, 0}, {1, 8}}});
+}
+
 TEST_CASE("checked: kernels without windows have the same text") {
   KernelBuilder k("plain");
   const Expr x = k.tensor("x", Access::In, DType::Float32, shape({8}));
