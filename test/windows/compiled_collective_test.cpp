@@ -80,7 +80,16 @@ TEST_CASE("a compiled collective is refused with the words and the line of a nat
     const std::string native = message_of(run);
     windows::natively = false;
     const std::string compiled = message_of(run);
-    CHECK(native == compiled);
+    // Columns are a compiler's own, and any rank may be the first.
+    const auto line = [](const std::string& text) {
+      return text.substr(0, text.find(':', text.find(".hpp:") + 5));
+    };
+    const auto words = [](const std::string& text) {
+      const std::size_t begin = text.find(" pld::");
+      return text.substr(begin, text.find("; on rank ") - begin);
+    };
+    CHECK(line(native) == line(compiled));
+    CHECK(words(native) == words(compiled));
     return compiled;
   };
   const auto x = windows::elements<std::int32_t>(2, 4, windows::value_at<std::int32_t>);
