@@ -57,7 +57,19 @@ void Context::scalar_assign(const Statement& statement) {
 
 void Context::statements(std::span<const Statement> list) {
   for (std::size_t i = 0; i < list.size();) {
-    const std::size_t length = fuse::run_length(kernel, list.subspan(i));
+    if (is_operand_region(list, i) || is_result_region(list, i)) {
+      const bool stored = !is_operand_region(list, i);
+      const Statement& access = list[stored ? i + 1 : i];
+      comment(access);
+      check_region(access);
+      regions[list[i].variable] = region_view(access);
+      if (stored) statement(list[i]);
+      i += stored ? 2 : 1;
+      continue;
+    }
+    std::size_t length = fuse::run_length(kernel, list.subspan(i));
+    for (std::size_t next = 1; next < length; ++next)
+      if (is_operand_region(list, i + next)) length = next;
     const auto run_statements = list.subspan(i, length);
     const bool tiles = std::ranges::any_of(run_statements, [&](const Statement& statement) {
       return fuse::is_tile_assign(kernel, statement) || fuse::is_store(statement);
@@ -113,7 +125,8 @@ void Context::statement(const Statement& statement) {
   location = statement.location;
   switch (statement.kind) {
     case StatementKind::Assign:
-      if (is_tile_call(statement.value.op) || is_remote(statement.value.op))
+      if (is_tile_call(statement.value.op)) return tile_call(statement);
+      if (is_remote(statement.value.op))
         refuse(operation(statement.value.op).name, statement.value.type.dtype,
                refusal(statement.value.op, statement.value.type.dtype), statement.location);
       comment(statement);
