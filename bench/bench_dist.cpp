@@ -1,9 +1,10 @@
 // bench/bench_dist.cpp -- what communication between simulated ranks costs, beside memcpy and Open MPI.
 //
 // Rows: the way of a signal to a waiting rank and back, remote_store, remote_load, put and get of one rank beside
-// memcpy of as many bytes, collectives beside Open MPI's on as many processes (bench_dist_mpi, started by mpirun,
-// in turn with ours), and a dispatch. Every program runs rounds inside one kernel; the time of one without rounds is taken
-// off. Both sides check their results first.
+// memcpy of as many bytes, collectives on each transport beside Open MPI's on as many processes (bench_dist_mpi), and a
+// dispatch. mpirun starts Open MPI's side, and this program again (--rows) for the transport mpi; all take turns.
+// Every program runs rounds inside one kernel; the time of one without rounds is taken off. Windows live from call to
+// call and are touched first, as Open MPI's buffers are: pages cost no side anything in a timed round.
 #include "dist_rounds.hpp"
 #include "process.hpp"
 #include "report.hpp"
@@ -15,6 +16,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
@@ -82,14 +84,18 @@ auto reduce_device = pl::jit([](auto w, auto n) { all_reduce(w, n); });
 auto gather_device = pl::jit([](auto w, auto n) { all_gather(w, n); });
 auto exchange_device = pl::jit([](auto w, auto n) { all_to_all(w, n); });
 
-std::string transport = "threads";
-
-pl::RunConfig ranks(int count) {
+pl::RunConfig ranks(int count, const std::string& transport = "threads") {
   pl::RunConfig config;
   config.distributed.transport = transport;
   config.distributed.device_ids.resize(static_cast<std::size_t>(count));
   std::iota(config.distributed.device_ids.begin(), config.distributed.device_ids.end(), 0);
   return config;
+}
+
+/// A program whose windows keep their memory from call to call.
+template <class Program>
+auto keep(const Program& program) {
+  return program.prepare({.persistent = true});
 }
 
 /// Runs `once(rounds)` and the same without rounds, in turn; gives the seconds a round.
@@ -109,57 +115,74 @@ bench::Samples per_round(int rounds, int turns, const Once& once) {
   return result;
 }
 
+using Rows = std::map<std::string, bench::Samples>;  ///< by Step::row()
+
+/// One thing to measure.
+struct Step {
+  std::string name;
+  std::size_t bytes;  ///< 0: none are moved
+  std::function<bench::Samples(const pl::RunConfig& config, std::size_t bytes, int turns)> measure;
+  [[nodiscard]] std::string row() const { return bytes == 0 ? name : name + "." + std::to_string(bytes); }
+};
+
 class Table {
  public:
-  Table(const std::string& file, int turns)
-      : report_(file, transport + " transport; peers: memcpy, Open MPI over shared memory"), turns_(turns) {
-    std::printf("%s, %u cores, ranks are %s\n%-34s %6s %10s %10s %9s %9s %s\n", bench::machine().c_str(),
-                std::thread::hardware_concurrency(), transport.c_str(), "what", "ranks", "median", "min",
-                "spread", "GB/s", "of peer");
+  explicit Table(const std::string& file) : report_(file, "peers: memcpy, Open MPI over shared memory") {
+    std::printf("%s, %u cores\n%-22s %-10s %5s %9s %9s %9s %8s  %s\n", bench::machine().c_str(),
+                std::thread::hardware_concurrency(), "what", "transport", "ranks", "median", "min", "spread",
+                "GB/s", "times faster than the peer");
   }
-  [[nodiscard]] int turns() const { return turns_; }
-  void add(const std::string& name, int count, std::size_t bytes, const bench::Samples& samples,
+  void add(const Step& step, const std::string& transport, int count, const bench::Samples& samples,
            const bench::Samples* peer = nullptr) {
     const double median = samples.median();
-    const double speed = bytes == 0 ? 0 : static_cast<double>(bytes) / median / 1e9;
-    const double ratio = peer == nullptr ? 0 : peer->median() / median;
-    std::printf("%-34s %6d %10s %10s %7.1f %% %9.2f", name.c_str(), count, bench::human(median).c_str(),
-                bench::human(samples.min()).c_str(), 100 * samples.spread(), speed);
-    if (peer != nullptr) std::printf(" %.2f", ratio);
+    const double speed = step.bytes == 0 ? 0 : static_cast<double>(step.bytes) / median / 1e9;
+    std::printf("%-22s %-10s %5d %9s %9s %7.1f %% %8.2f", step.row().c_str(), transport.c_str(), count,
+                bench::human(median).c_str(), bench::human(samples.min()).c_str(), 100 * samples.spread(),
+                speed);
+    nlohmann::ordered_json more{
+        {"transport", transport}, {"ranks", count}, {"bytes", step.bytes}, {"gigabytes_per_s", speed}};
+    if (peer != nullptr) {
+      std::printf("  %.2f", peer->median() / median);
+      more["times_faster_than_peer"] = peer->median() / median;
+    }
     std::printf("\n");
     std::fflush(stdout);
-    nlohmann::ordered_json more{{"ranks", count}, {"bytes", bytes}, {"gigabytes_per_s", speed}};
-    if (peer != nullptr) more["times_faster_than_peer"] = ratio;
-    report_.add(name, samples, more);
+    report_.add(step.row(), samples, more);
   }
 
  private:
   bench::Report report_;
-  const int turns_;
 };
 
-void measure_signal(Table& table) {
-  auto host = pl::jit.host([](Rounds rounds) {
+auto make_ping_pong() {
+  return pl::jit.host([](Rounds rounds) {
     auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({2}), {2});
     for (auto r : pl::range(pld::world_size())) ping_pong_device(signal, rounds, pld::device = r);
   });
-  const pl::RunConfig config = ranks(2);
-  const auto program = host.compile(0, config);
-  bench::Samples there_and_back = per_round(2000, table.turns(), [&](int rounds) { program(rounds); });
-  for (double& seconds : there_and_back.seconds) seconds /= 2;
-  table.add("notify_to_wait", 2, 0, there_and_back);
-  bench::Samples dispatch;
-  for (int turn = 0; turn < 20 * table.turns(); ++turn) {
-    const auto begin = bench::Clock::now();
-    program(0);
-    dispatch.seconds.push_back(bench::seconds_since(begin) / 2);
-  }
-  table.add("dispatch_a_rank", 2, 0, dispatch);
 }
 
-bench::Samples measure_memcpy(int turns, std::size_t bytes) {
+bench::Samples measure_signal(const pl::RunConfig& config, std::size_t, int turns) {
+  const auto program = make_ping_pong().compile(0, config);
+  bench::Samples result = per_round(20000, turns, [&](int rounds) { program(rounds); });
+  for (double& seconds : result.seconds) seconds /= 2;  // there and back
+  return result;
+}
+
+bench::Samples measure_dispatch(const pl::RunConfig& config, std::size_t, int turns) {
+  const auto program = make_ping_pong().compile(0, config);
+  program(0);
+  bench::Samples result;
+  for (int turn = 0; turn < 20 * turns; ++turn) {
+    const auto begin = bench::Clock::now();
+    program(0);
+    result.seconds.push_back(bench::seconds_since(begin) / 2);
+  }
+  return result;
+}
+
+bench::Samples measure_memcpy(std::size_t bytes, int turns) {
   std::vector<char> from(bytes, 1), to(bytes);
-  const int rounds = bench::rounds_for(bytes);
+  const int rounds = bench::rounds_for(bytes, 2);
   bench::Samples result;
   for (int turn = 0; turn <= turns; ++turn) {
     const auto begin = bench::Clock::now();
@@ -172,40 +195,34 @@ bench::Samples measure_memcpy(int turns, std::size_t bytes) {
   return result;
 }
 
-void require(bool right, const std::string& what) {
-  if (!right) throw std::runtime_error(what + ": wrong result");
-}
-
 /// Rank 0 moves `bytes` to rank 1 (`sends`) or from there; the other does nothing.
 template <bool sends, class Device>
-void measure_transfer(Table& table, const std::string& name, const Device& device, std::size_t bytes,
-                      const bench::Samples& memory) {
+bench::Samples measure_transfer(const Device& device, const pl::RunConfig& config, std::size_t bytes,
+                                int turns) {
   const auto size = static_cast<std::int64_t>(bytes / sizeof(float));
   constexpr auto NR = pl::dynamic("NR");
-  using Rows = pl::Tensor<float, NR, N>;
-  using Own = std::conditional_t<sends, Rows, pl::Out<Rows>>;
+  using Own = std::conditional_t<sends, pl::Tensor<float, NR, N>, pl::Out<pl::Tensor<float, NR, N>>>;
   pl::Array<float> own({2, size}, 1.5f);
   auto host = pl::jit.host([&device, size](Own x, Rounds rounds) {
     auto data = pld::window<float>(pld::alloc_window_buffer<float>({size}), {size});
     for (auto r : pl::range(pld::world_size())) device(x[r], data, rounds, pld::device = r);
   });
-  const auto program = host.compile(own, 0, ranks(2));
-  const bench::Samples samples =
-      per_round(bench::rounds_for(bytes), table.turns(), [&](int rounds) { program(own, rounds); });
+  const auto program = host.compile(own, 0, config);
+  auto worker = keep(program);
+  const bench::Samples result =
+      per_round(bench::rounds_for(bytes, 2), turns, [&](int rounds) { worker(own, rounds); });
   // Windows begin as zeros.
-  if constexpr (!sends) require(own(0, size / 2) == 0.0f && own(1, 0) == 1.5f, name);
-  table.add(name + "." + std::to_string(bytes), 2, bytes, samples, &memory);
+  if (!sends && (own(0, size / 2) != 0.0f || own(1, 0) != 1.5f))
+    throw std::runtime_error("a transfer of " + std::to_string(bytes) + " bytes has a wrong result");
+  return result;
 }
 
-struct Collective {
-  std::string name;
-  std::function<bench::Samples(int ranks, std::size_t bytes, int turns)> measure;
-};
-
 template <bool rows, class Device>
-bench::Samples measure_collective(const Device& device, int count, std::size_t bytes, int turns) {
+bench::Samples measure_collective(const Device& device, const pl::RunConfig& config, std::size_t bytes,
+                                  int turns) {
   const auto size = static_cast<std::int64_t>(bytes / sizeof(float));
   auto host = pl::jit.host([&](Rounds rounds) {
+    const int count = pld::world_size();
     const pld::Window buffer = pld::alloc_window_buffer<float>({size});
     const auto data = [&] {
       if constexpr (rows)
@@ -213,29 +230,82 @@ bench::Samples measure_collective(const Device& device, int count, std::size_t b
       else
         return pld::window<float>(buffer, {size});
     }();
-    for (auto r : pl::range(pld::world_size())) device(data, rounds, pld::device = r);
+    for (auto r : pl::range(count)) device(data, rounds, pld::device = r);
   });
-  const auto program = host.compile(0, ranks(count));
-  return per_round(bench::rounds_for(bytes), turns, [&](int rounds) { program(rounds); });
+  const auto program = host.compile(0, config);
+  auto worker = keep(program);
+  const int count = static_cast<int>(config.distributed.device_ids.size());
+  return per_round(bench::rounds_for(bytes, count), turns, [&](int rounds) { worker(rounds); });
 }
 
-/// "allreduce 65536 1.2e-05 1.1e-05 …" a line, from the processes of Open MPI.
-std::map<std::string, bench::Samples> measure_mpi(int count, int turns) {
-  std::map<std::string, bench::Samples> result;
-  const auto child = bench::own_folder() / "bench_dist_mpi";
-  if (!std::filesystem::exists(child) || !std::filesystem::exists("/usr/bin/mpirun")) return result;
-  const bench::Run run =
-      bench::run("/usr/bin/mpirun", {"--allow-run-as-root", "--oversubscribe", "-n", std::to_string(count),
-                                     child.string(), std::to_string(turns)});
-  std::istringstream lines(run.output);
+/// Between two ranks.
+std::vector<Step> one_sided_steps(std::size_t largest) {
+  std::vector<Step> steps{{"notify_to_wait", 0, measure_signal}, {"dispatch_a_rank", 0, measure_dispatch}};
+  for (std::size_t bytes = 4096; bytes <= largest; bytes *= 16) {
+    steps.push_back(
+        {"remote_store", bytes, [](const auto&... a) { return measure_transfer<true>(store_device, a...); }});
+    steps.push_back(
+        {"remote_load", bytes, [](const auto&... a) { return measure_transfer<false>(load_device, a...); }});
+    steps.push_back(
+        {"put", bytes, [](const auto&... a) { return measure_transfer<true>(put_device, a...); }});
+    steps.push_back(
+        {"get", bytes, [](const auto&... a) { return measure_transfer<false>(get_device, a...); }});
+  }
+  return steps;
+}
+
+std::vector<Step> collective_steps(int count, std::size_t largest) {
+  std::vector<Step> steps;
+  for (std::size_t bytes = 8; bytes <= largest; bytes *= 8)
+    steps.push_back({"allreduce", bytes,
+                     [](const auto&... a) { return measure_collective<false>(reduce_device, a...); }});
+  for (const bool gathers : {true, false})
+    for (std::size_t bytes = 8; bytes <= largest; bytes *= 8) {
+      if (bytes < sizeof(float) * static_cast<std::size_t>(count)) continue;
+      if (gathers)
+        steps.push_back({"allgather", bytes,
+                         [](const auto&... a) { return measure_collective<true>(gather_device, a...); }});
+      else
+        steps.push_back({"all_to_all", bytes,
+                         [](const auto&... a) { return measure_collective<true>(exchange_device, a...); }});
+    }
+  return steps;
+}
+
+Rows measure(const std::vector<Step>& steps, const pl::RunConfig& config, int turns) {
+  Rows rows;
+  for (const Step& step : steps) rows[step.row()] = step.measure(config, step.bytes, turns);
+  return rows;
+}
+
+/// What `count` processes of a program print: "allreduce.65536 1.2e-05 1.1e-05 …" a line. Nothing where it or MPI is missing.
+Rows measure_under_mpirun(int count, std::vector<std::string> options, const std::string& name,
+                          const std::vector<std::string>& arguments) {
+  Rows rows;
+  const auto child = bench::own_folder() / name;
+  if (!std::filesystem::exists(child) || !std::filesystem::exists("/usr/bin/mpirun")) return rows;
+  options.insert(options.end(), {"--allow-run-as-root", "--oversubscribe", "-n", std::to_string(count)});
+  options.push_back(child.string());
+  options.insert(options.end(), arguments.begin(), arguments.end());
+  std::istringstream lines(bench::run("/usr/bin/mpirun", options).output);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words(line);
-    std::string name, bytes;
-    words >> name >> bytes;
-    bench::Samples& samples = result[name + "." + bytes];
-    for (double seconds = 0; words >> seconds;) samples.seconds.push_back(seconds);
+    std::string row;
+    words >> row;
+    for (double seconds = 0; words >> seconds;) rows[row].seconds.push_back(seconds);
   }
-  return result;
+  return rows;
+}
+
+/// As the child that mpirun starts.
+void print_rows(const Rows& rows) {
+  const char* const rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  if (rank != nullptr && std::string(rank) != "0") return;
+  for (const auto& [row, samples] : rows) {
+    std::printf("%s", row.c_str());
+    for (const double seconds : samples.seconds) std::printf(" %.9g", seconds);
+    std::printf("\n");
+  }
 }
 
 }  // namespace
@@ -244,56 +314,70 @@ int main(int argc, char** argv) try {
   CLI::App app("Signals, one-sided memory and collectives between simulated ranks");
   std::string file;
   int turns = 7;
-  std::vector<int> counts{2};
+  std::vector<int> counts{0, 2};
+  std::vector<std::string> transports{"threads"};
   std::size_t largest = 64U << 20;
+  bool only_rows = false;
   app.add_option("--json", file, "write one JSON object a line to this file");
   app.add_option("--turns", turns, "timings of each row")->capture_default_str()->check(CLI::PositiveNumber);
-  app.add_option("--ranks", counts, "numbers of ranks of the collectives")->capture_default_str();
+  app.add_option("--ranks", counts,
+                 "numbers of ranks of the collectives; 0: no collectives, one-sided memory")
+      ->capture_default_str();
   app.add_option("--largest", largest, "bytes a rank of the largest collective")->capture_default_str();
-  app.add_option("--transport", transport, "what ranks are: threads or processes")->capture_default_str();
+  app.add_option("--transports", transports, "what ranks are: threads, processes, mpi")
+      ->capture_default_str();
+  app.add_flag("--rows", only_rows, "print timings alone; under mpirun");
   CLI11_PARSE(app, argc, argv);
 
-  Table table(file, turns);
-  measure_signal(table);
-  for (const std::size_t bytes :
-       {std::size_t{4096}, std::size_t{65536}, std::size_t{1} << 20, std::size_t{16} << 20}) {
-    const bench::Samples memory = measure_memcpy(turns, bytes);
-    table.add("memcpy." + std::to_string(bytes), 1, bytes, memory);
-    measure_transfer<true>(table, "remote_store", store_device, bytes, memory);
-    measure_transfer<false>(table, "remote_load", load_device, bytes, memory);
-    measure_transfer<true>(table, "put", put_device, bytes, memory);
-    measure_transfer<false>(table, "get", get_device, bytes, memory);
+  const auto steps_of = [&](int count) {
+    return count == 0 ? one_sided_steps(std::min<std::size_t>(largest, 16U << 20))
+                      : collective_steps(count, largest);
+  };
+  if (only_rows) {
+    const int count = counts.at(0);
+    print_rows(measure(steps_of(count), ranks(count == 0 ? 2 : count, transports.at(0)), turns));
+    return 0;
   }
-  const std::vector<Collective> collectives{
-      {"allreduce", [](auto... a) { return measure_collective<false>(reduce_device, a...); }},
-      {"allgather", [](auto... a) { return measure_collective<true>(gather_device, a...); }},
-      {"all_to_all", [](auto... a) { return measure_collective<true>(exchange_device, a...); }}};
-  for (const int count : counts) {
-    // In turn: ours, theirs, ours, theirs, so that a slow minute of the machine is slow for both.
-    std::map<std::string, bench::Samples> ours, theirs;
-    std::vector<std::pair<std::string, std::size_t>> rows;
-    for (const Collective& each : collectives)
-      for (std::size_t bytes = 8; bytes <= largest; bytes *= 8)
-        if (&each == &collectives[0] || bytes >= 4 * static_cast<std::size_t>(count))
-          rows.emplace_back(each.name + "." + std::to_string(bytes), bytes);
-    for (int half = 0; half < 2; ++half) {
-      for (auto& [name, samples] : measure_mpi(count, (turns + 1) / 2))
-        theirs[name].seconds.insert(theirs[name].seconds.end(), samples.seconds.begin(),
-                                    samples.seconds.end());
-      for (const auto& [name, bytes] : rows) {
-        const auto& each =
-            *std::find_if(collectives.begin(), collectives.end(),
-                          [&row = name](const Collective& c) { return row.starts_with(c.name + "."); });
-        const bench::Samples samples = each.measure(count, bytes, (turns + 1) / 2);
-        ours[name].seconds.insert(ours[name].seconds.end(), samples.seconds.begin(), samples.seconds.end());
+  Table table(file);
+  for (const int group : counts) {
+    const int count = group == 0 ? 2 : group, half = (turns + 1) / 2;
+    const std::vector<Step> steps = steps_of(group);
+    std::map<std::string, Rows> all;
+    const auto take = [&](const std::string& source, const Rows& rows) {
+      for (const auto& [row, samples] : rows) {
+        std::vector<double>& seconds = all[source][row].seconds;
+        seconds.insert(seconds.end(), samples.seconds.begin(), samples.seconds.end());
       }
+    };
+    // In turn: theirs, ours, theirs, ours, so that a slow minute of the machine is slow for both.
+    for (int turn = 0; turn < 2; ++turn) {
+      if (group != 0)
+        take("Open MPI", measure_under_mpirun(count, {}, "bench_dist_mpi",
+                                              {std::to_string(half), std::to_string(largest)}));
+      for (const std::string& transport : transports)
+        if (transport != "mpi")
+          take(transport, measure(steps, ranks(count, transport), half));
+        else
+          // Each of our processes has two threads.
+          take(transport,
+               measure_under_mpirun(count, {"--bind-to", "none"}, "bench_dist",
+                                    {"--rows", "--transports", "mpi", "--ranks", std::to_string(group),
+                                     "--turns", std::to_string(half), "--largest", std::to_string(largest)}));
+      if (group == 0)
+        for (const Step& step : steps)
+          if (step.name == "put") take("memcpy", {{step.row(), measure_memcpy(step.bytes, half)}});
     }
-    for (const auto& [name, bytes] : rows) {
-      const auto peer = theirs.find(name);
-      table.add(name, count, bytes, ours[name], peer == theirs.end() ? nullptr : &peer->second);
-      if (peer != theirs.end()) table.add("mpi." + name, count, bytes, peer->second);
+    for (const Step& step : steps) {
+      const Rows& peers = all[group == 0 ? "memcpy" : "Open MPI"];
+      const auto peer = peers.find(group == 0 ? "put." + std::to_string(step.bytes) : step.row());
+      for (const std::string& transport : transports)
+        if (const auto own = all[transport].find(step.row()); own != all[transport].end())
+          table.add(step, transport, count, own->second, peer == peers.end() ? nullptr : &peer->second);
+      if (group != 0 && peer != peers.end()) table.add(step, "Open MPI", count, peer->second);
+      if (group == 0 && step.name == "get") table.add({"memcpy", step.bytes, {}}, "none", 1, peer->second);
     }
   }
+  return 0;
 } catch (const std::exception& error) {
   std::fprintf(stderr, "%s\n", error.what());
   return 1;

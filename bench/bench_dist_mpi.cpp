@@ -1,6 +1,6 @@
 // bench/bench_dist_mpi.cpp -- the collectives of Open MPI, on the sizes that bench_dist measures; it starts this.
 //
-//   mpirun -n R bench_dist_mpi TURNS     prints "allreduce BYTES seconds seconds …" a line
+//   mpirun -n R bench_dist_mpi TURNS LARGEST     prints "allreduce.BYTES seconds seconds …" a line
 //
 // Bytes are those that each rank holds: of an allgather and an all-to-all the whole buffer, as in a window.
 #include "dist_rounds.hpp"
@@ -16,8 +16,10 @@
 namespace {
 
 void measure(const char* name, std::size_t bytes, int turns, int rank, const std::function<void()>& once) {
-  const int rounds = bench::rounds_for(bytes);
-  std::string line = std::string(name) + " " + std::to_string(bytes);
+  int size = 1;
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int rounds = bench::rounds_for(bytes, size);
+  std::string line = std::string(name) + "." + std::to_string(bytes);
   for (int turn = 0; turn <= turns; ++turn) {
     MPI_Barrier(MPI_COMM_WORLD);
     const double begin = MPI_Wtime();
@@ -36,7 +38,8 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int turns = argc > 1 ? std::atoi(argv[1]) : 3;
-  for (std::size_t bytes = 8; bytes <= 64U << 20; bytes *= 8) {
+  const std::size_t largest = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 64U << 20;
+  for (std::size_t bytes = 8; bytes <= largest; bytes *= 8) {
     const int count = static_cast<int>(bytes / sizeof(float));
     std::vector<float> data(static_cast<std::size_t>(count), 0.0f), other(data);
     measure("allreduce", bytes, turns, rank,

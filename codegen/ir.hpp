@@ -176,7 +176,7 @@ enum class StatementKind : std::uint8_t {
   Continue,  ///< of the innermost For or While
 };
 
-/// How a For may be run: hints on the simulator, except that Unroll needs constant bounds.
+/// How a For may be run: Unroll needs constant bounds, rounds of Parallel are independent, Pipeline is a hint.
 enum class LoopKind : std::uint8_t { Sequential, Parallel, Unroll, Pipeline };
 
 struct Statement {

@@ -75,15 +75,43 @@ inline constexpr const char* no_leading_axis = "x[i]: the tensor has rank 0 and 
          std::to_string(rank) + "; give one for each axis";
 }
 
+/// Two extents that differ, a region outside of its axis, a negative extent. `what` says of what.
+[[nodiscard]] inline std::string must_be_equal(const std::string& what, const std::string& a,
+                                               const std::string& b) {
+  return what + " are " + a + " and " + b + " and must be equal";
+}
+[[nodiscard]] inline std::string not_inside(const std::string& what, const std::string& offset,
+                                            const std::string& size, const std::string& extent) {
+  return what + ": offset " + offset + " with extent " + size + " is not inside the extent " + extent +
+         "; make the region smaller or move it inside";
+}
+[[nodiscard]] inline std::string negative(const std::string& what, const std::string& given) {
+  return what + " is " + given + " and must be 0 or more";
+}
+
+/// More elements than there are.
+[[nodiscard]] inline std::string topk_count(const std::string& k, std::size_t axis,
+                                            const std::string& extent) {
+  return "k is " + k + " and axis " + std::to_string(axis) + " of the tile has " + extent +
+         " elements; give a k from 0 to " + extent + ", or more elements with pl::pad";
+}
+
+/// The words that stand for the numbers of a fault in a sentence that is written before they are known.
+inline constexpr const char *given_word = "{given}", *expected_word = "{expected}", *length_word = "{length}";
+
 /// A loop that would never end.
 inline constexpr const char* zero_step =
     "the step of this loop is 0, so that it would never end; give it another step";
 
 /// Two extents of the operands of `operation` that do not broadcast; `shapes` as " [4, 8] and [4, 3]", or nothing.
 [[nodiscard]] inline std::string broadcast(std::string_view operation, const std::string& shapes,
-                                           std::size_t axis, std::int64_t a, std::int64_t b) {
+                                           std::size_t axis, const std::string& a, const std::string& b) {
   return std::string(operation) + ": shapes" + shapes + " do not broadcast: axis " + std::to_string(axis) +
-         " has " + std::to_string(a) + " and " + std::to_string(b) + "; extents must be equal or 1";
+         " has " + a + " and " + b + "; extents must be equal or 1";
+}
+[[nodiscard]] inline std::string broadcast(std::string_view operation, const std::string& shapes,
+                                           std::size_t axis, std::int64_t a, std::int64_t b) {
+  return broadcast(operation, shapes, axis, std::to_string(a), std::to_string(b));
 }
 
 }  // namespace trilith::codegen::message

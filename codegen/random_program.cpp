@@ -82,7 +82,24 @@ class Generator : private CallMaker {
   std::string fresh(const char* stem) { return stem + std::to_string(names_++); }
   /// Half of the programs keep to the common dtypes: those with every dtype are the largest to compile.
   DType any_dtype() {
-    return all_dtypes_ && random_.chance(40) ? random_.pick(rarer_dtypes) : random_.pick(common_dtypes);
+    return fitting(all_dtypes_ && random_.chance(40) ? random_.pick(rarer_dtypes)
+                                                     : random_.pick(common_dtypes));
+  }
+  /// Of the hardware the dtype that is nearest.
+  [[nodiscard]] DType fitting(DType dtype) const {
+    if (!options_.hardware) return dtype;
+    switch (dtype) {
+      case DType::Float64: return DType::Float32;
+      case DType::Int64: return DType::Int32;
+      case DType::UInt64: return DType::UInt32;
+      default: return dtype;
+    }
+  }
+  /// An operation that no program for the hardware has.
+  [[nodiscard]] bool is_left_out(const Operation& row, DType dtype) const {
+    if (!options_.hardware) return false;
+    return row.op == Op::Fma || row.op == Op::Pow ||
+           ((row.op == Op::Rem || row.op == Op::Fmod) && is_floating(dtype));
   }
   std::string any_word() { return random_.pick(all_words); }
   Extent& extent(char letter) { return extents_[letter == 'B' ? 0 : letter == 'R' ? 1 : 2]; }
@@ -200,6 +217,7 @@ class Generator : private CallMaker {
       const bool exact = row.exactness == Exactness::Exact || (reduces && is_integer(dtype));
       const bool same_dtype =
           row.group == Group::Elementwise || row.group == Group::Logic || row.group == Group::Bits || reduces;
+      if (is_left_out(row, dtype)) continue;
       if (exact && ((same_dtype && accepts(row.dtypes, dtype)) || row.group == Group::Cast ||
                     (row.group == Group::Compare && dtype == DType::Bool)))
         fitting.push_back(row.op);
@@ -379,13 +397,13 @@ class Generator : private CallMaker {
     const bool is_narrow = all_dtypes_ && random_.chance(40);
     const DType dtype = is_narrow            ? random_.pick(narrow)
                         : random_.chance(70) ? DType::Float32
-                                             : DType::Float64;
-    std::vector<Op> fitting;
+                                             : fitting(DType::Float64);
+    std::vector<Op> candidates;
     for (const Operation& row : operations())
-      if (row.exactness != Exactness::Exact && accepts(row.dtypes, dtype) && !is_tile_call(row.group) &&
-          row.group != Group::Reduce)
-        fitting.push_back(row.op);
-    const Operation& row = operation(random_.pick(fitting));
+      if (!is_left_out(row, dtype) && row.exactness != Exactness::Exact && accepts(row.dtypes, dtype) &&
+          !is_tile_call(row.group) && row.group != Group::Reduce)
+        candidates.push_back(row.op);
+    const Operation& row = operation(random_.pick(candidates));
     if (row.exactness == Exactness::Ulp4)
       return store(elementwise(row, 2, dtype, dtype, any_word()), Tolerance::Ulp4);
     const bool product = row.op == Op::RowProd || row.op == Op::ColProd;
@@ -473,7 +491,8 @@ class Generator : private CallMaker {
     const bool down = random_.chance(20);
     const std::int64_t step = down ? -1 : 1 + random_.below(2);
     const std::int64_t end = down ? begin - count : begin + count;
-    constexpr LoopKind kinds[] = {LoopKind::Sequential, LoopKind::Sequential, LoopKind::Unroll,
+    // Parallel, too: what these loops carry and how they end is seen, and they run in order.
+    constexpr LoopKind kinds[] = {LoopKind::Sequential, LoopKind::Parallel, LoopKind::Unroll,
                                   LoopKind::Pipeline};
     const LoopKind kind = random_.pick(kinds);
     k_.for_(

@@ -76,6 +76,12 @@ bool uses_windows(const Kernel& kernel) {
   return std::ranges::any_of(kernel.parameters, [](const Parameter& parameter) { return parameter.window; });
 }
 
+bool is_window(const Kernel& kernel, VariableId tensor) {
+  return std::ranges::any_of(kernel.parameters, [&](const Parameter& parameter) {
+    return parameter.variable == tensor && parameter.window;
+  });
+}
+
 bool may_wait(const Kernel& kernel) { return waits(kernel.body); }
 
 }  // namespace trilith::codegen

@@ -55,6 +55,8 @@ struct RemoteOperands {
 
 /// The kernel has a parameter that is a window.
 [[nodiscard]] bool uses_windows(const Kernel& kernel);
+/// This parameter's variable is one.
+[[nodiscard]] bool is_window(const Kernel& kernel, VariableId tensor);
 /// The kernel may wait for other ranks: it has a wait or a collective. Such a kernel must not run on a thread of
 /// a pool, where its waiting could keep those from running that it waits for.
 [[nodiscard]] bool may_wait(const Kernel& kernel);

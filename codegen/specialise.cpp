@@ -12,7 +12,7 @@ namespace trilith::codegen {
 Kernel specialise(const Kernel& captured, const Signature& signature) {
   Kernel kernel = passes::resolve(passes::bind_signature(captured, signature));
   passes::simplify_control_flow(kernel);
-  passes::remove_dead_code(kernel);
+  passes::remove_dead_code(kernel, signature.checked);
   passes::merge_copies(kernel);
   passes::number_variables(kernel);
   verify(kernel);

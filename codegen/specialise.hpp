@@ -37,6 +37,7 @@ struct Signature {
   /// One per Kernel::captures; set where a shape or bound needs the value, see `captures_to_specialise`.
   std::vector<std::optional<Constant>> captures;
   bool fast_math = false;
+  bool checked = false;  ///< the code tells the run what it loads from windows and stores there
   bool operator==(const Signature&) const = default;
 };
 

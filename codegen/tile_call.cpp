@@ -1,5 +1,6 @@
 #include "codegen/tile_call.hpp"
 
+#include "codegen/message.hpp"
 #include "codegen/passes/describe.hpp"
 #include "codegen/passes/fold.hpp"
 
@@ -68,12 +69,11 @@ bool overwrites_operand(const Expr& call, VariableId variable) {
 
 // ------------------------------------------------------------------------------------------------ CallRule
 
-void CallRule::shape_error(const std::string& what) const {
-  throw pl::ShapeError(std::string(operation(call_.op).name) + ": " + what, location_);
+void CallRule::shape_error(const std::string& what) const { throw pl::ShapeError(prefixed(what), location_); }
+std::string CallRule::prefixed(const std::string& what) const {
+  return std::string(operation(call_.op).name) + ": " + what;
 }
-void CallRule::dtype_error(const std::string& what) const {
-  throw pl::DtypeError(std::string(operation(call_.op).name) + ": " + what, location_);
-}
+void CallRule::dtype_error(const std::string& what) const { throw pl::DtypeError(prefixed(what), location_); }
 
 const Type& CallRule::tile(std::size_t i) const {
   const Type& type = call_.operands.at(i).type;
@@ -145,8 +145,7 @@ std::string CallRule::shape_text(std::size_t i) const { return passes::shape_tex
 
 std::string CallRule::extent_text(const Expr& extent) const {
   if (extent.is_constant()) return std::to_string(extent.value.as_int64());
-  if (extent.op != Op::Variable) return "(run-time)";
-  return kernel_.variables[static_cast<std::size_t>(extent.variable)].name;
+  return passes::expression_text(kernel_, extent);
 }
 
 void CallRule::accept(std::size_t i) const {
@@ -178,13 +177,12 @@ std::size_t CallRule::axis(std::int64_t given, std::size_t rank) const {
 void CallRule::equal(Expr a, Expr b, const std::string& what) {
   if (passes::same_value(a, b)) return;
   if (a.is_constant() && b.is_constant())
-    shape_error(what + " are " + std::to_string(a.value.as_int64()) + " and " +
-                std::to_string(b.value.as_int64()) + " and must be equal");
+    shape_error(message::must_be_equal(what, extent_text(a), extent_text(b)));
   checks_.push_back({RunTimeCheck::Equal,
                      std::move(a),
                      std::move(b),
                      {},
-                     std::string(operation(call_.op).name) + ": " + what});
+                     prefixed(message::must_be_equal(what, message::given_word, message::expected_word))});
 }
 
 void CallRule::inside(Expr offset, Expr size, Expr extent, const std::string& what) {
@@ -196,22 +194,28 @@ void CallRule::inside(Expr offset, Expr size, Expr extent, const std::string& wh
   const bool known = offset.is_constant() && size.is_constant() && extent.is_constant();
   const bool longer =
       size.is_constant() && extent.is_constant() && size.value.as_int64() > extent.value.as_int64();
-  const auto text = [](const Expr& e) {
-    return e.is_constant() ? std::to_string(e.value.as_int64()) : std::string("(run-time)");
-  };
   if (below || longer || (known && offset.value.as_int64() > extent.value.as_int64() - size.value.as_int64()))
-    shape_error(what + ": offset " + text(offset) + " with extent " + text(size) +
-                " is not inside the extent " + text(extent) + "; make the region smaller or move it inside");
+    shape_error(message::not_inside(what, extent_text(offset), extent_text(size), extent_text(extent)));
   if (known) return;
-  checks_.push_back(
-      {RunTimeCheck::Inside, std::move(offset), std::move(size), std::move(extent),
-       std::string(operation(call_.op).name) + ": " + what + ": end of the region, extent of the tile"});
+  checks_.push_back({RunTimeCheck::Inside, std::move(offset), std::move(size), std::move(extent),
+                     prefixed(message::not_inside(what, message::given_word, message::length_word,
+                                                  message::expected_word))});
+}
+
+void CallRule::at_most(Expr size, Expr extent,
+                       const std::function<std::string(const std::string&, const std::string&)>& words) {
+  const bool negative = size.is_constant() && size.value.as_int64() < 0;
+  const bool known = size.is_constant() && extent.is_constant();
+  if (negative || (known && size.value.as_int64() > extent.value.as_int64()))
+    shape_error(words(extent_text(size), extent_text(extent)));
+  if (known || passes::same_value(size, extent)) return;
+  checks_.push_back({RunTimeCheck::Inside, number(0), std::move(size), std::move(extent),
+                     prefixed(words(message::length_word, message::expected_word))});
 }
 
 void CallRule::not_negative(Expr extent, const std::string& what) {
   if (extent.is_constant()) {
-    if (extent.value.as_int64() < 0)
-      shape_error(what + " is " + std::to_string(extent.value.as_int64()) + " and must be 0 or more");
+    if (extent.value.as_int64() < 0) shape_error(message::negative(what, extent_text(extent)));
     return;
   }
   if (extent.op == Op::Variable &&
@@ -221,7 +225,7 @@ void CallRule::not_negative(Expr extent, const std::string& what) {
                      std::move(extent),
                      {},
                      {},
-                     std::string(operation(call_.op).name) + ": " + what});
+                     prefixed(message::negative(what, message::given_word))});
 }
 
 TileCallType CallRule::result(DType dtype, std::vector<Expr> shape) {

@@ -11,6 +11,7 @@
 #include "codegen/error.hpp"
 #include "codegen/ir.hpp"
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,7 +26,7 @@ struct RunTimeCheck {
     NotNegative,  ///< a >= 0
   } kind = Equal;
   Expr a, b, c;      ///< int64 scalars
-  std::string what;  ///< "concat: extents along axis 0"
+  std::string what;  ///< the sentence, with message::given_word and the like for a, b and c
 };
 
 struct TileCallType {
@@ -91,6 +92,9 @@ class CallRule {
   void equal(Expr a, Expr b, const std::string& what);
   void inside(Expr offset, Expr size, Expr extent, const std::string& what);
   void not_negative(Expr extent, const std::string& what);
+  /// 0 <= size <= extent; `words` makes the sentence of the two.
+  void at_most(Expr size, Expr extent,
+               const std::function<std::string(const std::string&, const std::string&)>& words);
 
   void note(RunTimeCheck check) { checks_.push_back(std::move(check)); }
 
@@ -104,6 +108,9 @@ class CallRule {
   [[nodiscard]] static Expr product(Expr a, Expr b);
 
  private:
+  /// "concat: …"
+  [[nodiscard]] std::string prefixed(const std::string& what) const;
+
   const Kernel& kernel_;
   const Expr& call_;
   pl::Location location_;

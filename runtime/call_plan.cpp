@@ -2,6 +2,7 @@
 
 #include "codegen/remote.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 
@@ -18,6 +19,13 @@ codegen::Constant constant_of(codegen::DType dtype, std::uint64_t slot) {
     slot = static_cast<std::uint64_t>(static_cast<std::int64_t>(slot << shift) >> shift);
   }
   return {dtype, slot};
+}
+
+bool has_check(const std::vector<codegen::Statement>& list) {
+  return std::any_of(list.begin(), list.end(), [](const codegen::Statement& statement) {
+    return statement.value.op == codegen::Op::Check || has_check(statement.body) ||
+           has_check(statement.else_body) || has_check(statement.step_body);
+  });
 }
 
 }  // namespace
@@ -77,6 +85,7 @@ CallPlan::CallPlan(std::shared_ptr<const CapturedKernel> captured, std::span<con
     extents_in_key.push_back(in_key);
   }
   may_wait = codegen::may_wait(ir);
+  indexes_arrays = has_check(ir.body);
   for (std::size_t i = 0; i < ir.captures.size(); ++i) {
     const auto& variable = ir.variables[static_cast<std::size_t>(ir.captures[i].variable)];
     const auto size = static_cast<std::uint32_t>(codegen::size_of(variable.type.dtype));
@@ -95,10 +104,11 @@ void check_capacity(std::size_t parameters, std::size_t captures) {
 
 codegen::Signature make_signature(const CallPlan& plan, std::span<const ParameterInfo> parameters,
                                   const Argument* arguments, const Measured* measured, const void* closure,
-                                  bool fast_math) {
+                                  const RunConfig& config) {
   const codegen::Kernel& ir = plan.kernel->ir;
   codegen::Signature signature;
-  signature.fast_math = fast_math;
+  signature.fast_math = config.fast_math;
+  signature.checked = config.check && plan.kernel->external == nullptr && codegen::uses_windows(ir);
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const auto& variable = ir.variables[static_cast<std::size_t>(ir.parameters[i].variable)];
     codegen::ArgumentSignature argument;
@@ -178,6 +188,7 @@ std::string describe(const codegen::Kernel& kernel, const codegen::Signature& si
       text += ", captured " + variable.name + " = " + constant_text(*signature.captures[i]);
     }
   if (signature.fast_math) text += ", fast-math";
+  if (signature.checked) text += ", checked";
   return text;
 }
 

@@ -1,6 +1,7 @@
 // runtime/call_plan.hpp -- what a call of one kernel looks at: made once, from the captured IR.
 #pragma once
 
+#include "pl/config.hpp"
 #include "pl/detail/kernel_object.hpp"
 #include "runtime/captured_kernel.hpp"
 #include "runtime/measure.hpp"
@@ -41,7 +42,8 @@ struct CallPlan {
   std::vector<std::uint8_t>
       extents_in_key;  ///< one per parameter; bit k: the code depends on the extent of axis k
   std::vector<Capture> captures;
-  bool may_wait = false;  ///< for other ranks: not on a core, which others may need to go on
+  bool indexes_arrays = false;  ///< of scalars or tiles, at positions that only the run knows
+  bool may_wait = false;        ///< for other ranks: not on a core, which others may need to go on
 };
 
 /// Words that tell specialisations of one kernel apart. On the stack: a hit allocates nothing.
@@ -93,7 +95,7 @@ inline void make_key(const CallPlan& plan, std::uint64_t context, std::span<cons
 [[nodiscard]] trilith::codegen::Signature make_signature(const CallPlan& plan,
                                                          std::span<const ParameterInfo> parameters,
                                                          const Argument* arguments, const Measured* measured,
-                                                         const void* closure, bool fast_math);
+                                                         const void* closure, const RunConfig& config);
 
 /// "float[8, 8], out float[N, 8] strided, int32, const int32 = 3": for people and for keys.
 [[nodiscard]] std::string describe(const trilith::codegen::Kernel& kernel,

@@ -91,7 +91,7 @@ void validate(const RunConfig& config) {
   validate_transport(config);
   // More than any device has, and still few enough to keep a list of.
   if (config.cores < 1 || config.cores > 1024) refuse("cores", text_of(config.cores), "1 to 1024");
-  require_default("threads", config.threads, initial.threads);
+  if (config.threads < 1 || config.threads > 1024) refuse("threads", text_of(config.threads), "1 to 1024");
   require_default("tune", config.tune, initial.tune);
   if (config.specialisation_budget < 0)
     refuse("specialisation_budget", text_of(config.specialisation_budget), "0 (no limit) or more");

@@ -109,6 +109,7 @@ void run_entry_body(const EntryRun& entry, const std::function<void()>& body) {
   thread.run = entry.run;
   thread.options = nullptr;
   thread.manual = false;
+  thread.threads = entry.config->threads;
 
   Trace* const trace = Trace::to(entry.config->trace);
   std::optional<EntryObserver> observer;
@@ -121,6 +122,7 @@ void run_entry_body(const EntryRun& entry, const std::function<void()>& body) {
   settings.stop = entry.stop;
   settings.state.context = entry.context;
   settings.state.rank = entry.rank;
+  settings.state.threads = entry.config->threads;
   settings.observer = observer ? &*observer : nullptr;
   if (entry.run != nullptr) settings.regions = entry.run->runner().regions();
   thread.traced = observer ? observer->device_thread() : nullptr;

@@ -17,9 +17,9 @@ namespace jit = trilith::jit;
 
 // The lines behind the user's text, by which an error in them is told from an error in the file.
 constexpr const char* tail_name = "/trilith/entry";
-constexpr std::string_view line_entry = "/trilith/entry:1:";
-constexpr std::string_view line_type = "/trilith/entry:2:";
-constexpr std::string_view line_signature = "/trilith/entry:3:";
+constexpr std::string_view line_entry = "/trilith/entry:101:";
+constexpr std::string_view line_type = "/trilith/entry:102:";
+constexpr std::string_view line_signature = "/trilith/entry:103:";
 constexpr const char* symbol = "trilith_external_entry";
 
 bool is_name(const std::string& text) {
@@ -95,6 +95,16 @@ std::vector<std::string> candidates(const ExternalSource& source) {
   return result;
 }
 
+std::uint32_t lines_of(const std::string& text) {
+  const auto ends = std::count(text.begin(), text.end(), '\n');
+  return static_cast<std::uint32_t>(ends + (text.empty() || text.back() != '\n' ? 1 : 0));
+}
+
+/// Editors of Windows begin a file with it; Clang takes it at the very beginning only, and there stands a line of ours.
+void drop_byte_order_mark(std::string& text) {
+  if (text.starts_with("\xef\xbb\xbf")) text.erase(0, 3);
+}
+
 std::string quoted(const std::string& text) {
   std::string result;
   for (const char c : text) {
@@ -131,6 +141,7 @@ std::shared_ptr<const CapturedKernel> external_kernel(const ExternalSource& sour
         "the file of the external kernel \"" + source.entry + "\" cannot be read: tried " + tried +
             "; a relative path starts at the source file that names it, then at the working directory",
         named_at);
+  drop_byte_order_mark(unit->text);
   std::string included;
   for (const jit::ScannedInclude& include : jit::scan_includes(unit->file, unit->text)) {
     included += include.path + " " + include.hash + "\n";
@@ -165,6 +176,7 @@ jit::Source external_source(const ExternalUnit& unit, const std::string& ranks) 
   // Each check stands on a line of its own. What the file states of its signature is found in the inner namespace;
   // where it states nothing, the outer name is.
   std::string tail = R"(
+#line 1 "%tail"
 namespace trilith_external {
 inline constexpr const char* signature_of_%entry = nullptr;
 namespace statements {
@@ -184,7 +196,7 @@ constexpr bool states(const char* stated, const char* given) {
   if (!agrees(stated, given)) differ();
   return true;
 }
-#line 1 "%tail"
+#line 101 "%tail"
 constexpr auto* entry = &::%entry;
 constexpr pl::abi::Entry typed = entry;
 static_assert(states(signature_of_%entry, %given));
@@ -245,6 +257,13 @@ void throw_rejected(const ExternalUnit& unit, const jit::RejectedError& error) {
                           "pl::abi::Services*): " +
                           error.first.substr(error.first.find(": ") + 2),
                       unit.named_at);
+  if (error.first.starts_with(std::string(tail_name) + ":"))
+    throw SourceError(
+        kernel +
+            " does not compile: a brace or parenthesis that is opened in the file is not closed at its "
+            "end (" +
+            error.first.substr(error.first.find(": ") + 2) + "); close it\n" + error.all,
+        {unit.file, lines_of(unit.text), 1});
   // "file:line:column: message": the place becomes the error's.
   Location place = unit.named_at;
   std::string message = error.first;

@@ -107,6 +107,10 @@ void ProgramRun::wait_for_ranks() {
   runner_->wait();
   all_dispatched_.store(false, std::memory_order_release);
   throw_if_stopped();
+  if (checker_ == nullptr) return;
+  std::vector<CheckedThread*> devices;
+  for (const auto& watch : watches_) devices.push_back(&watch->thread());
+  checker_->all_have_met(devices);
 }
 
 void ProgramRun::wait_for_callbacks() {

@@ -26,7 +26,7 @@ Value read_view(const ViewRef& view, const Index& offsets, const std::source_loc
     require_core("read", where);
   const Shape one(offsets.values().size(), 1);
   const Value tile = reference::load(tensor_view(view), offsets.values(), one, location_of(where));
-  note_access(WindowAccess::Kind::Read, "pl::read", view, offsets.values(), one, where);
+  note_access(WindowAccess::Kind::Read, "pl::read", view, offsets.values(), one, Place(where));
   return reference::read(tile, Shape(one.size(), 0), location_of(where));
 }
 
@@ -37,7 +37,7 @@ void write_view(const ViewRef& view, const Index& offsets, const Value& element,
   note_written(view);
   const Value tile = reference::full(Shape(offsets.values().size(), 1), element);
   reference::store(tile, offsets.values(), tensor_view(view), location_of(where));
-  note_access(WindowAccess::Kind::Write, "pl::write", view, offsets.values(), tile.shape, where);
+  note_access(WindowAccess::Kind::Write, "pl::write", view, offsets.values(), tile.shape, Place(where));
 }
 
 TensorView rows_view(const ViewRef& view, const Value& rows, const char* what,
@@ -50,7 +50,7 @@ TensorView rows_view(const ViewRef& view, const Value& rows, const char* what,
   for (std::int64_t i = 0; i < numbers.size(); ++i) {
     offsets[0] = numbers.get<std::int64_t>(i);
     if (offsets[0] >= 0 && offsets[0] < result.extents[0])
-      note_access(WindowAccess::Kind::Read, what, view, offsets, shape, where);
+      note_access(WindowAccess::Kind::Read, what, view, offsets, shape, Place(where));
   }
   return result;
 }

@@ -109,7 +109,7 @@ class KernelDispatch {
     ContextState& context = current_context(thread_state());
     const CallPlan& plan = call_plan(target == "ascendc" || context.constant_extents);
     const codegen::Signature signature =
-        make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
+        make_signature(plan, state_.parameters, arguments, measured, closure_, context.config);
     if (plan.kernel->external != nullptr) {
       if (target == "xsimd") return external_source(*plan.kernel->external, ranks_of(signature)).text;
       throw UserError(
@@ -172,6 +172,12 @@ class KernelDispatch {
     return true;
   }
 
+  /// Before a native run: throws where the kernel would index outside of an array.
+  void look_at_positions(const Argument* arguments, const codegen::Block& block) {
+    if (const CallPlan* plan = captured_plan())
+      require_positions(*plan, state_.parameters, arguments, closure_, block);
+  }
+
   /// Throws what compiled code would say of the mistake that ended a native task, where it would say something.
   void explain(const UserError& error, const Argument* arguments) {
     const CallPlan* plan = captured_plan();
@@ -227,9 +233,8 @@ class KernelDispatch {
     ContextState& context = current_context(thread);
     Measured measured[64];
     check(arguments, measured);
-    const Specialisation* specialisation = is_checked(context, arguments) || natively(context)
-                                               ? nullptr
-                                               : find(thread, context, arguments, measured);
+    const Specialisation* specialisation =
+        is_native_task(context, arguments) ? nullptr : find(thread, context, arguments, measured);
     if (specialisation == nullptr && here) return must_run_here;
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     if (specialisation == nullptr) context.count_eager_call();
@@ -332,6 +337,7 @@ class KernelDispatch {
   int run_natively(ContextState& context, const Argument* arguments, void* result, const Measured* measured) {
     if (state_.rules.writes) check_overlap(nullptr, arguments, measured);
     context.count_eager_call();
+    look_at_positions(arguments, {});
     try {
       const LevelScope scope(Level::Core);
       object_.run_natively(given_, result);
@@ -357,16 +363,18 @@ class KernelDispatch {
 
   codegen::Signature signature_of(const CallPlan& plan, const ContextState& context,
                                   const Argument* arguments, const Measured* measured) const {
-    return make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
+    return make_signature(plan, state_.parameters, arguments, measured, closure_, context.config);
   }
 
-  /// Must its accesses be seen? Then it runs natively. Throws CommError for a window that is gone.
-  bool is_checked(const ContextState& context, const Argument* arguments) const {
-    if (!state_.rules.windows) return false;
+  /// Does its task run natively? In a checked run also where the build has not captured what uses windows: there its
+  /// accesses are seen, too. Throws CommError for a window that is gone.
+  bool is_native_task(const ContextState& context, const Argument* arguments) {
+    if (!state_.rules.windows) return natively(context);
     for (std::size_t i = 0; i < state_.parameters.size(); ++i)
       if (state_.parameters[i].window && arguments[i].view.window != nullptr)
         arguments[i].view.window->memory->require_alive("a kernel call", here());
-    return context.config.check && state_.external == nullptr;
+    return natively(context) ||
+           (context.config.check && state_.external == nullptr && captured_plan() == nullptr);
   }
 
   int record(ThreadState& thread, const Argument* arguments) {
@@ -374,7 +382,7 @@ class KernelDispatch {
     Measured measured[64];
     check(arguments, measured);
     const Specialisation* specialisation = nullptr;
-    if (!is_checked(context, arguments) && !natively(context))
+    if (!is_native_task(context, arguments))
       specialisation = find(thread, context, arguments, measured);
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     // A native run needs no captured form; what the kernel does to windows is told by it.
@@ -575,7 +583,7 @@ class KernelDispatch {
                                    const Measured* measured, const Key& key, std::uint64_t hash) {
     const auto start = std::chrono::steady_clock::now();
     const codegen::Signature signature =
-        make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
+        make_signature(plan, state_.parameters, arguments, measured, closure_, context.config);
     const int budget = context.config.specialisation_budget;
     if (budget == 0 || plan.kernel->external || context.constant_extents ||
         state_.table.count(context.id) < static_cast<std::size_t>(budget))
@@ -693,7 +701,7 @@ class KernelDispatch {
       if (specialisation.matches(group)) return;
     }
     const codegen::Signature given =
-        make_signature(plan, state_.parameters, arguments, measured, closure_, context.config.fast_math);
+        make_signature(plan, state_.parameters, arguments, measured, closure_, context.config);
     throw ShapeError("a handle of " + title() + " was compiled for (" + specialisation.signature +
                          ") and called with (" + describe(plan.kernel->ir, given) +
                          "); compile one for these arguments or call the kernel itself",
@@ -788,6 +796,10 @@ void KernelObject::run(const KernelWork& work, std::int64_t block, std::int64_t 
     else
       arguments[i].scalar = work.scalars[next_scalar++];
   }
+  with_parameters(state_->mixed, arguments, [&](const Argument* list) {
+    KernelDispatch(work.object, work.where, arguments)
+        .look_at_positions(list, {static_cast<std::int32_t>(block), static_cast<std::int32_t>(blocks)});
+  });
   try {
     run_natively(arguments, work.result);
   } catch (const CommError&) {

@@ -29,7 +29,7 @@ Value load_region(const ViewRef& view, const Index& offsets, const Index& shape,
       read[axis] =
           std::max<std::int64_t>(0, std::min(read[axis], view.extents[axis] - offsets.values()[axis]));
   }
-  note_access(WindowAccess::Kind::Read, "pl::load", view, offsets.values(), read, where);
+  note_access(WindowAccess::Kind::Read, "pl::load", view, offsets.values(), read, Place(where));
   return tile;
 }
 
@@ -38,7 +38,7 @@ Value load_all(const ViewRef& view, const std::source_location& where) {
   const auto tensor = tensor_view(view);
   Value tile = reference::load(tensor, trilith::codegen::Shape(tensor.extents.size(), 0), tensor.extents,
                                location_of(where));
-  note_access(WindowAccess::Kind::Read, "pl::load", view, {}, tensor.extents, where);
+  note_access(WindowAccess::Kind::Read, "pl::load", view, {}, tensor.extents, Place(where));
   return tile;
 }
 
@@ -53,7 +53,7 @@ void store_region(const Value& tile, const Index* offsets, const ViewRef& view,
   note_access(atomic == trilith::codegen::Atomic::Add ? WindowAccess::Kind::Add : WindowAccess::Kind::Write,
               "pl::store", view,
               offsets != nullptr ? std::span(offsets->values()) : std::span<const std::int64_t>(), tile.shape,
-              where);
+              Place(where));
 }
 
 Value set_valid_tile(const Value& tile, const Index& valid, const std::source_location& where) {

@@ -1,6 +1,5 @@
 #include "runtime/native_run.hpp"
 
-#include "codegen/interpreter.hpp"
 #include "codegen/reference.hpp"
 #include "codegen/remote.hpp"
 #include "codegen/xsimd/emit.hpp"
@@ -31,7 +30,7 @@ codegen::Value scalar_value(codegen::DType dtype, std::uint64_t bits) {
 
 /// Runs the captured kernel on copies of the arguments: it knows the place of every expression.
 void interpret_copies(const CallPlan& plan, std::span<const ParameterInfo> parameters,
-                      const Argument* arguments, const void* closure) {
+                      const Argument* arguments, const void* closure, const codegen::Block& block = {}) {
   const codegen::Kernel& ir = plan.kernel->ir;
   std::vector<codegen::Value> memory;
   memory.reserve(parameters.size());
@@ -53,7 +52,7 @@ void interpret_copies(const CallPlan& plan, std::span<const ParameterInfo> param
     captures.push_back(
         scalar_value(ir.variables[static_cast<std::size_t>(ir.captures[i].variable)].type.dtype,
                      read_capture(closure, plan.captures[i])));
-  codegen::interpret(ir, given, captures);
+  codegen::interpret(ir, given, captures, {}, block);
 }
 
 }  // namespace
@@ -61,6 +60,12 @@ void interpret_copies(const CallPlan& plan, std::span<const ParameterInfo> param
 std::vector<std::pair<int, int>> in_place_pairs(const codegen::Kernel& captured,
                                                 const codegen::Signature& signature) {
   return codegen::xsimd::emit(codegen::specialise(captured, signature), signature).in_place;
+}
+
+void require_positions(const CallPlan& plan, std::span<const ParameterInfo> parameters,
+                       const Argument* arguments, const void* closure, const codegen::Block& block) {
+  if (plan.indexes_arrays && !codegen::uses_windows(plan.kernel->ir))
+    interpret_copies(plan, parameters, arguments, closure, block);
 }
 
 void rethrow_at_the_kernels_line(const UserError& error, const CallPlan& plan,

@@ -2,6 +2,7 @@
 // of an error, and which arguments may share memory.
 #pragma once
 
+#include "codegen/interpreter.hpp"
 #include "codegen/specialise.hpp"
 #include "pl/error.hpp"
 #include "runtime/call_plan.hpp"
@@ -20,5 +21,12 @@ namespace pl::detail {
 void rethrow_at_the_kernels_line(const UserError& error, const CallPlan& plan,
                                  std::span<const ParameterInfo> parameters, const Argument* arguments,
                                  const trilith::codegen::Signature& signature, const void* closure);
+
+/// Throws what a compiled run would say where an index lies outside of one of the kernel's arrays. In a native run C++
+/// itself indexes them, so it is looked for before: the kernel is interpreted on copies of its arguments, if it has such
+/// an index. Kernels with windows are not.
+void require_positions(const CallPlan& plan, std::span<const ParameterInfo> parameters,
+                       const Argument* arguments, const void* closure,
+                       const trilith::codegen::Block& block = {});
 
 }  // namespace pl::detail

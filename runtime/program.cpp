@@ -42,6 +42,7 @@ RunConfig decisive(RunConfig config) {
   config.max_compile_threads = initial.max_compile_threads;
   config.log_level = initial.log_level;
   config.cores = initial.cores;
+  config.threads = initial.threads;
   config.schedule_seed = initial.schedule_seed;
   config.trace = initial.trace;
   return config;
@@ -264,7 +265,7 @@ ProgramRun::ProgramRun(const Program& program, RunConfig config, RunTimes* times
       trace_(config_.trace.empty() ? nullptr : std::make_unique<RunTrace>(*Trace::to(config_.trace))),
       runner_(make_rank_runner(*this)),
       ranks_(static_cast<std::size_t>(world_size())),
-      monitor_(std::make_shared<WaitMonitor>(*this)),
+      monitor_(std::make_shared<WaitMonitor>(*this, world_size())),
       windows_(world_size(), program.domains, monitor_, kept, runner_.get()) {
   if (config_.check) checker_ = std::make_unique<Checker>(world_size());
   if (!config_.check && config_.schedule_seed == 0) return;
@@ -414,7 +415,8 @@ void ProgramRun::finish() {
     ~Release() { windows.release(); }
   } release{windows_};
   if (failure) std::rethrow_exception(failure);
-  if (checker_) checker_->finish();
+  // The next call of a worker may read what this one has left in windows that are kept.
+  if (checker_ && (kept_ == nullptr || !kept_->persistent || kept_->zero_windows)) checker_->finish();
 }
 
 std::string ProgramRun::collectives(const WindowMemory& window) {

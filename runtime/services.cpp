@@ -4,7 +4,10 @@
 #include "codegen/reference.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
+#include "runtime/context_state.hpp"
 #include "runtime/model/launch.hpp"
+#include "runtime/parallel_rounds.hpp"
+#include "runtime/thread_state.hpp"
 #include "runtime/windows/remote_call.hpp"
 
 #include <algorithm>
@@ -12,6 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -46,6 +50,17 @@ class ScratchArena {
     used_ += size;
     return result;
   }
+  struct Mark {
+    std::size_t blocks;
+    std::uint64_t used;
+  };
+  [[nodiscard]] Mark mark() const { return {blocks_.size(), used_}; }
+  /// Gives back what was allocated since.
+  void rewind(const Mark& mark) {
+    if (mark.blocks == 0) return release();
+    blocks_.erase(blocks_.begin() + static_cast<std::ptrdiff_t>(mark.blocks), blocks_.end());
+    used_ = mark.used;
+  }
   /// The kernel has returned.
   void release() {
     used_ = 0;
@@ -79,6 +94,7 @@ struct CallRecord {
   abi::Fault fault;              ///< not initialised: counts where `faulted` is set
   std::exception_ptr exception;  ///< of a print sink or a window: may not pass through the kernel's frames
   std::span<const RecordedView> views;
+  const abi::Services* services = nullptr;
 };
 
 void record_fault(void* context, const abi::Fault* fault) {
@@ -110,6 +126,8 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
 
 std::int32_t reach_window(void* context, abi::Remote* request) {
   auto& record = *static_cast<CallRecord*>(context);
+  // Code for checked runs may be called outside of one.
+  if (request->operation == abi::remote_access && thread_state().watch == nullptr) return 0;
   try {
     const auto view_of = [&](std::int32_t number) {
       if (number < 0 || static_cast<std::size_t>(number) >= record.views.size())
@@ -117,6 +135,10 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
                             std::to_string(record.views.size()) + " as a window");
       return record.views[static_cast<std::size_t>(number)].view();
     };
+    if (request->operation == abi::remote_access) {
+      note_own_access(view_of(request->window), *request);
+      return 0;
+    }
     const auto list = [&](const std::int64_t* values, std::int32_t rank) {
       return std::span(values, values == nullptr ? 0 : static_cast<std::size_t>(rank));
     };
@@ -196,6 +218,24 @@ const AscendC::model::Table model_table = [] {
   table.launch = launch_on_model;
   return table;
 }();
+std::int32_t run_loop(void* context, std::int64_t count, const void* frame, abi::Rounds run);
+
+abi::Services services_for(CallRecord& record) {
+  return {abi::version, sizeof(abi::Services), &record,      record_fault, give_scratch,
+          print_tile,   reach_window,          &model_table, run_loop};
+}
+
+/// A sentence that was written before the numbers in it were known.
+std::string filled(std::string sentence, const std::string& given, const std::string& expected,
+                   const std::string& length) {
+  namespace message = trilith::codegen::message;
+  const std::pair<std::string_view, const std::string&> words[] = {
+      {message::given_word, given}, {message::expected_word, expected}, {message::length_word, length}};
+  for (const auto& [word, number] : words)
+    for (std::size_t at = sentence.find(word); at != std::string::npos; at = sentence.find(word, at))
+      sentence.replace(at, word.size(), number);
+  return sentence;
+}
 
 [[noreturn]] void raise(std::int32_t code, const CallRecord& record) {
   const abi::Fault& fault = record.fault;
@@ -210,12 +250,16 @@ const AscendC::model::Table model_table = [] {
   const std::string operation = what.substr(0, space);
   const std::size_t axis = space == std::string::npos ? 0 : std::strtoul(what.c_str() + space, nullptr, 10);
   namespace message = trilith::codegen::message;
+  if (what.find(message::given_word) != std::string::npos ||
+      what.find(message::expected_word) != std::string::npos)
+    throw ShapeError(filled(what, given, expected, std::to_string(fault.length)), location);
   switch (fault.code) {
     case abi::fault_range:
       if (sentence)
         throw ShapeError(what + ": " + given + " does not lie inside the tensor (bound " + expected +
                              "); keep offset and shape within the extents",
                          location);
+      if (fault.length < 0) throw ShapeError(message::negative_extent(fault.length), location);
       throw ShapeError(message::region(operation, axis, fault.given, fault.length, fault.expected), location);
     case abi::fault_shape:
       if (fault.given < 0 && !sentence) throw ShapeError(message::negative_extent(fault.given), location);
@@ -265,13 +309,67 @@ class FloatingPointScope {
 #endif
 };
 
+/// One part of a loop's rounds on the thread that it falls to: its own services, its own scratch memory.
+std::int32_t run_part(CallRecord& record, const void* frame, abi::Rounds run, std::int64_t first,
+                      std::int64_t last) {
+  const abi::Services services = services_for(record);
+  record.services = &services;
+  const ScratchArena::Mark mark = scratch_arena().mark();
+  std::int32_t code = 0;
+  {
+    const FloatingPointScope scope;
+    code = run(frame, &services, first, last);
+  }
+  if (record.used_scratch) scratch_arena().rewind(mark);
+  return code;
+}
+
+std::int32_t run_loop(void* context, std::int64_t count, const void* frame, abi::Rounds run) {
+  auto& record = *static_cast<CallRecord*>(context);
+  const ThreadState& thread = thread_state();
+  const int threads = thread.threads != 0 ? thread.threads : current_context(thread).config.threads;
+  if (threads == 1 || count < 2) return run(frame, record.services, 0, count);
+
+  // The first round that fails is the one that fails in order, too: every part before it has begun.
+  struct {
+    std::mutex mutex;
+    std::int64_t first = INT64_MAX;
+    std::int32_t code = 0;
+    CallRecord record;
+  } failed;
+  try {
+    run_rounds(count, threads, [&](std::int64_t first, std::int64_t last) {
+      CallRecord part;
+      part.views = record.views;
+      const std::int32_t code = run_part(part, frame, run, first, last);
+      if (code == 0) return true;
+      const std::lock_guard lock(failed.mutex);
+      if (first < failed.first) {
+        failed.first = first;
+        failed.code = code;
+        failed.record = part;
+      }
+      return false;
+    });
+  } catch (
+      ...) {  // no memory for the loop itself: nothing has begun, and nothing may pass through the kernel
+    return run(frame, record.services, 0, count);
+  }
+  if (failed.code != 0) {
+    record.faulted = failed.record.faulted;
+    record.fault = failed.record.fault;
+    record.exception = failed.record.exception;
+  }
+  return failed.code;
+}
+
 }  // namespace
 
 void run_entry(abi::Entry entry, const abi::Args& args, std::span<const RecordedView> views) {
   CallRecord record;
   record.views = views;
-  const abi::Services services{abi::version, sizeof(abi::Services), &record,     record_fault, give_scratch,
-                               print_tile,   reach_window,          &model_table};
+  const abi::Services services = services_for(record);
+  record.services = &services;
   std::int32_t code = 0;
   {
     const FloatingPointScope scope;

@@ -25,6 +25,7 @@ struct ThreadState {
   Recorder* recorder = nullptr;       ///< set while `compile` records a program
   ProgramRun* run = nullptr;          ///< the program that runs here, on the host or a device
   int rank = -1;                      ///< at device level: of this device
+  int threads = 0;                    ///< RunConfig.threads of the program's run; 0: the context's
   TaskGraph* tasks = nullptr;         ///< at device level: where kernel calls become tasks; null in recording
   TaskOptions* options = nullptr;     ///< of the pl::submit or pl::spmd that makes the next call
   RunTimes* times = nullptr;          ///< of the pl::benchmark that measures this call

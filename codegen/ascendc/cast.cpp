@@ -15,10 +15,8 @@ const char* mode_of(CastMode mode) {
     case CastMode::Round: return "ROUND";
     case CastMode::Floor: return "FLOOR";
     case CastMode::Ceil: return "CEIL";
-    case CastMode::Trunc: return "TRUNC";
-    case CastMode::Odd: return "ODD";
+    default: return "TRUNC";
   }
-  return "";
 }
 
 Tile to_float(Vector& v, const Tile& x, DType from) {
@@ -31,11 +29,21 @@ Tile to_float(Vector& v, const Tile& x, DType from) {
   return v.binary("Add", v.with_scalar("Muls", high, "65536.0f"), low);
 }
 
+/// To the odd one of the two whole numbers around x; whole numbers stay. Cast of float to float has no such mode.
+Tile whole_and_odd(Vector& v, const Tile& x) {
+  const Tile down = v.cast(x, DType::Float32, "FLOOR");
+  const Tile even =
+      v.with_scalar("Muls", v.cast(v.with_scalar("Muls", down, "0.5f"), DType::Float32, "FLOOR"), "2.0f");
+  const Tile up = v.with_scalar("Adds", down, "1.0f");
+  const Tile odd = v.select(v.compare("EQ", down, even), up, down);
+  return v.select(v.compare("EQ", down, x), x, odd);
+}
+
 /// Saturates at the ends of the dtype; NaN becomes 0.
 Tile to_integer(Vector& v, const Tile& x, DType to, CastMode mode) {
   const std::string zero = "0.0f";
   Tile number = v.select(v.compare("EQ", x, x), x, zero);
-  number = v.cast(number, DType::Float32, mode_of(mode));
+  number = mode == CastMode::Odd ? whole_and_odd(v, number) : v.cast(number, DType::Float32, mode_of(mode));
   if (size_of(to) < 4) {
     const auto limit = [](const Constant& constant) {
       return literal(Constant::rounded(DType::Float32, constant.as_double()));

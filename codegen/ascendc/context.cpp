@@ -77,7 +77,7 @@ std::int64_t granule_of(const Kernel& kernel) {
 Context::Context(const Kernel& kernel_, const Signature& signature_, const Tiling& tiling_)
     : kernel(kernel_), signature(signature_), tiling(tiling_), uses(fuse::count_uses(kernel_)) {
   for (const char* taken :
-       {"pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC", "GM_ADDR"})
+       {"r", "pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC", "GM_ADDR"})
     (void)names.fresh(taken);
   declared.assign(kernel.variables.size(), false);
   for (const Variable& variable : kernel.variables) variables.push_back(names.fresh(variable.name));
@@ -100,17 +100,18 @@ Context::Context(const Kernel& kernel_, const Signature& signature_, const Tilin
     const Layout layout = i < signature.arguments.size() ? signature.arguments[i].layout : Layout::Dense;
     std::int64_t dense = 1;
     for (std::size_t axis = info.extents.size(); axis-- > 0;) {
-      const bool known =
+      const bool fixed =
           layout == Layout::Dense || (layout == Layout::InnerDense && axis + 1 == info.extents.size());
       info.strides[axis] =
-          known ? Amount{dense} : Amount{1, names.fresh(variables[id] + "_stride" + std::to_string(axis))};
+          fixed ? Amount{dense} : Amount{1, names.fresh(variables[id] + "_stride" + std::to_string(axis))};
       dense *= info.extents[axis];
     }
     if (dense >= std::int64_t{1} << 31) index_type = "int64_t";
+    const bool known = std::ranges::all_of(info.strides, &Amount::is_constant);
     info.object = add_object({.kind = Object::Kind::Global,
                               .name = names.fresh(variables[id] + "_gm"),
                               .dtype = info.dtype,
-                              .bytes = dense * bytes_of(info.dtype)});
+                              .bytes = known ? dense * bytes_of(info.dtype) : 0});
     tensors.emplace(id, std::move(info));
   }
 }

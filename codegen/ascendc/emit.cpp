@@ -70,7 +70,7 @@ std::int64_t largest_tile(const Kernel& kernel) {
   std::int64_t largest = smallest_block;
   for (const Variable& variable : kernel.variables) {
     std::int64_t count = 1;
-    if (variable.type.is_tile() || variable.type.is_tensor())
+    if (variable.type.is_tile())
       for (const Dim& dim : variable.type.shape)
         if (dim.is_constant()) count *= round_up(std::max<std::int64_t>(dim.extent, 1), 32);
     largest = std::max(largest, count);

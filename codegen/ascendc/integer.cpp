@@ -14,14 +14,18 @@ Tile by_element(Call& call, const std::string& type, const std::string& formula)
   const bool rows = call.rows(), columns = call.columns();
   const Tile a = v.expand(call.tile(0), rows, columns), b = v.expand(call.tile(1), rows, columns);
   const Tile result = v.fresh(a.dtype, rows, columns);
+  // Rows of several are walked one by one: what lies between them is not theirs.
+  const bool matrix = rows && columns && !v.block().rows.is(1);
+  const std::string at = matrix ? "r * " + std::to_string(v.block().pitch) + " + i" : "i";
+  const std::string count = matrix ? v.block().columns.text() : v.count(result).text();
   const auto read = [&](const std::string& name, const Tile& tile) {
-    return "  const " + type + " " + name + " = static_cast<" + type + ">(" + v.text(tile) +
-           ".GetValue(i));\n";
+    return "  const " + type + " " + name + " = static_cast<" + type + ">(" + v.text(tile) + ".GetValue(" +
+           at + "));\n";
   };
   call.c.line(Pipe::Scalar,
-              "for (int32_t i = 0; i < " + v.count(result).text() + "; ++i) {\n" + read("a", a) +
-                  read("b", b) + "  " + v.text(result) + ".SetValue(i, static_cast<int32_t>(" + formula +
-                  "));\n}",
+              (matrix ? "for (int32_t r = 0; r < " + v.block().rows.text() + "; ++r)\n" : std::string()) +
+                  "for (int32_t i = 0; i < " + count + "; ++i) {\n" + read("a", a) + read("b", b) + "  " +
+                  v.text(result) + ".SetValue(" + at + ", static_cast<int32_t>(" + formula + "));\n}",
               {v.writes(result), v.reads(a), v.reads(b)});
   return result;
 }

@@ -93,10 +93,13 @@ std::int64_t plan_memory(Program& program) {
         }
       }
     if (offset < 0) {
-      std::vector<std::int64_t> candidates{0};
-      for (const Range* other : placed) candidates.push_back(end_of(*other));
-      std::ranges::sort(candidates);
-      offset = *std::ranges::find_if(candidates, [&](std::int64_t at) { return is_free(at, nullptr); });
+      std::ranges::sort(placed, {},
+                        [&](const Range* other) { return program.objects[other->object].offset; });
+      offset = 0;
+      for (const Range* other : placed) {
+        if (program.objects[other->object].offset >= offset + object.bytes) break;
+        offset = std::max(offset, end_of(*other));
+      }
     }
     object.offset = offset;
     total = std::max(total, offset + object.bytes);

@@ -131,7 +131,7 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
   text += "  AscendC::model::Region regions[" + std::to_string(all == 0 ? 1 : all) + "];\n" + regions;
   if (has_workspace)
     text += "  regions[" + std::to_string(region_count) + "] = {workspace, " + bytes +
-            ", true, false, false, \"workspace\"};\n";
+            ", true, false, true, \"workspace\"};\n";
   text += "  const AscendC::model::Launch request{" + quoted(kernel.name) +
           ",\n    [](void* arguments) {\n      const Arguments& given = *static_cast<const "
           "Arguments*>(arguments);\n" +

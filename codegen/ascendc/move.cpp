@@ -144,18 +144,21 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
     if (one && !at.is_zero()) return {{.scalar = v.read(tile)}, {}};
     return {{.tile = tile}, {}};
   }
-  const std::string from = at.of(Context::name(stream.object));
   const bool narrow = is_narrow_float(value.dtype);
   if (!rows && !columns && held == moved_as(stream.dtype) && !narrow && held != DType::Int64 &&
       stream.is_input) {
     // One element of a tensor that nobody writes while the kernel runs: the scalar pipe reads it where it is.
     const std::string element = c.names.fresh("element");
+    // With strides of the run the element may lie in front of the tensor's first.
+    const bool plain = at.is_constant() || c.program.objects[stream.object].bytes > 0;
+    const std::string from = Context::name(stream.object);
     c.line(Pipe::Scalar,
-           "const " + type_name(held) + " " + element + " = " + Context::name(stream.object) + ".GetValue(" +
-               at.text() + ");",
+           "const " + type_name(held) + " " + element + " = " +
+               (plain ? from + ".GetValue(" + at.text() + ")" : at.of(from) + ".GetValue(0)") + ";",
            {{stream.object, false}});
     return {{.scalar = element}, {}};
   }
+  const std::string from = at.of(Context::name(stream.object));
   Tile tile;
   const bool matrix = rows && columns;
   const bool dense = matrix && stream.inner.is(1) && stream.rows.is(block_.max_columns) &&
@@ -288,7 +291,22 @@ void Nest::store(const Tile& tile, const Stream& stream) {
                        gap = (stream.rows.factor - block_.max_columns) * size;
     const std::int64_t padding = (block_.pitch * size - round_up(row, 32)) / 32;
     const std::string blocks = as("uint16_t", block_.rows);
-    if (!stream.rows.is_constant() || stream.rows.factor < block_.max_columns)
+    if (!stream.inner.is(1))
+      c.refuse("store", dtype,
+               "the elements of a row of " + stream.name +
+                   " do not lie side by side; pass a tensor whose last axis is dense",
+               c.location);
+    if (!stream.rows.is_constant()) {
+      const std::string r = c.names.fresh("r");
+      c.line(Pipe::MoveOut,
+             "for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") " +
+                 pad_out(step(stream, address(stream), r, stream.rows),
+                         from + "[" + r + " * " + number(block_.pitch) + "]", "1", number(row), 0, 0),
+             touches);
+      if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicNone();");
+      return;
+    }
+    if (stream.rows.factor < block_.max_columns)
       throw pl::InternalError("AscendC emitter: rows of a result that overlap");
     if (row % 32 == 0 && gap % 32 == 0)
       c.line(Pipe::MoveOut,
@@ -299,8 +317,17 @@ void Nest::store(const Tile& tile, const Stream& stream) {
       c.line(Pipe::MoveOut, pad_out(to, from, blocks, number(row), padding, gap), touches);
   } else if (const Amount stride = vector_stride(tile, stream); !stride.is(1)) {
     // Spread to a block of 32 bytes each (`root` made it so).
-    if (!stride.is_constant() || stride.factor < 1)
-      throw pl::InternalError("AscendC emitter: results that overlap");
+    if (!stride.is_constant()) {
+      const std::string i = c.names.fresh("i");
+      c.line(Pipe::MoveOut,
+             "for (int32_t " + i + " = 0; " + i + " < " + v.count(tile).text() + "; ++" + i + ") " +
+                 pad_out(step(stream, address(stream), i, stride),
+                         from + "[" + i + " * " + number(32 / size) + "]", "1", number(size), 0, 0),
+             touches);
+      if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicNone();");
+      return;
+    }
+    if (stride.factor < 1) throw pl::InternalError("AscendC emitter: results that overlap");
     c.line(Pipe::MoveOut,
            pad_out(to, from, as("uint16_t", v.count(tile)), number(size), 0, (stride.factor - 1) * size),
            touches);

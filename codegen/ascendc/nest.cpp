@@ -123,11 +123,16 @@ void Nest::chunks(const std::vector<Stage>& stages) {
   for (const Stage& stage : stages) {
     first_mine_ = static_cast<ObjectId>(c.program.objects.size());
     next_out_ = 0;
-    for (const ValueId id : stage.row_values) get(id);
+    if (inner_extent_ > 0)
+      for (const ValueId id : stage.row_values) get(id);
     for (const Root& each : stage.row_roots) root(index_of(each));
     flush();
     if (!stage.has_pass()) continue;
     std::map<ValueId, Tile> totals = start_totals(stage.reductions);
+    if (inner_extent_ == 0) {
+      finish_totals(totals);
+      continue;
+    }
     const int row_in = next_in_;
     const bool many = open_rounds("column", inner_extent_, block_.max_columns, column_, block_.columns);
     open_scope();
@@ -149,10 +154,18 @@ std::size_t Nest::index_of(const Root& root) const {
   return static_cast<std::size_t>(found - nest_.roots.begin());
 }
 
+/// Elements that become one of a total.
+std::int64_t Nest::reduced_extent() const {
+  return nest_.column && !reduces_columns_ ? row_extent_ : inner_extent_;
+}
+
 std::map<ValueId, Tile> Nest::start_totals(const std::vector<ValueId>& reductions) {
   std::map<ValueId, Tile> totals;
   for (const ValueId id : reductions) {
-    const Reduction reduction = reduction_of(*plan_.values[id].expr, inner_extent_);
+    const Expr& expr = *plan_.values[id].expr;
+    if (const std::string reason = refusal(expr.op, expr.type.dtype); !reason.empty())
+      c.refuse(operation(expr.op).name, expr.type.dtype, reason, plan_.values[id].statement->location);
+    const Reduction reduction = reduction_of(*plan_.values[id].expr, reduced_extent());
     const bool columns = nest_.column && !reduces_columns_ && inner_extent_ > 1;
     totals[id] = v.duplicate(reduction.accumulator, reduction.neutral, false, columns);
     name(totals[id], plan_.values[id].variable);
@@ -174,8 +187,7 @@ void Nest::add_columns(ValueId id, const Tile& total) {
 void Nest::finish_totals(const std::map<ValueId, Tile>& totals) {
   for (const auto& [id, total] : totals) {
     const Value& value = plan_.values[id];
-    const std::int64_t extent = nest_.column && !reduces_columns_ ? row_extent_ : inner_extent_;
-    const Tile result = finish(v, reduction_of(*value.expr, extent), total);
+    const Tile result = finish(v, reduction_of(*value.expr, reduced_extent()), total);
     scopes_.back().held[id] = {{result, {}}, {}};
   }
 }
@@ -238,6 +250,9 @@ Held Nest::get(ValueId id) {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
     if (const auto found = scope->held.find(id); found != scope->held.end()) return found->second;
   const Value& value = plan_.values[id];
+  if (value.expr != nullptr)
+    if (const std::string reason = refusal(value.expr->op, value.dtype); !reason.empty() && is_leaf(value))
+      c.refuse(operation(value.expr->op).name, value.dtype, reason, value.statement->location);
   Held held;
   if (const auto stream = reads_.find(id); stream != reads_.end()) {
     if (value.statement != nullptr && value.kind == ValueKind::Load) c.comment(*value.statement);
@@ -255,6 +270,8 @@ Held Nest::get(ValueId id) {
 Held Nest::compute(ValueId id) {
   const Value& value = plan_.values[id];
   if (value.kind == ValueKind::RowReduce) {
+    if (const std::string reason = refusal(value.expr->op, value.dtype); !reason.empty())
+      c.refuse(operation(value.expr->op).name, value.dtype, reason, value.statement->location);
     const Reduction reduction = reduction_of(*value.expr, inner_extent_);
     if (inner_extent_ == 0) return {{{}, empty_result(reduction, value.dtype)}, {}};
     const ValueId from = value.operands[0].value;

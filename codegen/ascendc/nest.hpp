@@ -96,6 +96,7 @@ class Nest {
   void keep(const Tile& tile, const Tile& home);
   void flush();
   [[nodiscard]] std::size_t index_of(const fuse::Root& root) const;
+  [[nodiscard]] std::int64_t reduced_extent() const;
   [[nodiscard]] ObjectId resolve(ObjectId object) const;
   [[nodiscard]] bool is_mine(const Tile& tile) const;
   [[nodiscard]] bool lies_as_block(const Stream& stream, const Address& at, bool rows, bool columns,

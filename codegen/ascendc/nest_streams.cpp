@@ -1,6 +1,7 @@
 // Memory of a nest: where each value lies, which loops are one, and how large a block is.
 #include "codegen/ascendc/nest.hpp"
 
+#include "codegen/ascendc/lowering.hpp"
 #include "codegen/error.hpp"
 
 #include <algorithm>
@@ -26,6 +27,8 @@ void Nest::follow(Stream& stream, const std::vector<Dim>& shape, const std::vect
 Stream Nest::region_stream(const Statement& statement, const std::vector<Dim>& shape) {
   const fuse::Region region = fuse::region_of(c.kernel, statement);
   TensorInfo& tensor = c.tensors.at(region.tensor);
+  if (const std::string reason = refusal(statement.value.op, tensor.dtype); !reason.empty())
+    c.refuse(operation(statement.value.op).name, tensor.dtype, reason, statement.location);
   Stream stream;
   stream.object = tensor.object;
   c.used_tensors.insert(tensor.object);
@@ -174,7 +177,7 @@ constexpr std::int64_t most_rows = 248;
 
 void Nest::choose_block() {
   std::int64_t most = c.tiling.block_elements;
-  const std::int64_t pitch = inner_extent_ == 1 ? 1 : c.pitch(inner_extent_);
+  const std::int64_t pitch = inner_extent_ <= 1 ? 1 : c.pitch(inner_extent_);
   block_ = {};
   if (row_extent_ > 1 && pitch <= widest_row && pitch <= most) {
     std::int64_t rows = std::min({row_extent_, most / pitch, most_rows});

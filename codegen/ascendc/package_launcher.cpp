@@ -68,11 +68,11 @@ std::string rank_function(const Package& package, int rank, const std::vector<st
     const DeviceBuffer& buffer = package.buffers[i];
     if (buffer.rank != rank || buffer.host_tensor < 0) continue;
     const HostTensor& tensor = package.tensors[static_cast<std::size_t>(buffer.host_tensor)];
-    begin += "    " + buffer.name + ".copy_from(" + tensor.name + ".bytes(" +
+    begin += "    " + buffer.name + ".copy_from(host." + tensor.name + ".bytes(" +
              std::to_string(buffer.host_offset) + "), " + std::to_string(buffer.bytes) + ");\n";
     for (const WrittenRange& range : package.written)
       if (range.buffer == static_cast<int>(i))
-        end += "    " + buffer.name + ".copy_to(" + tensor.name + ".bytes(" +
+        end += "    " + buffer.name + ".copy_to(host." + tensor.name + ".bytes(" +
                std::to_string(buffer.host_offset + range.offset) + "), " + std::to_string(range.offset) +
                ", " + std::to_string(range.bytes) + ");\n";
   }
@@ -99,9 +99,7 @@ std::string rank_function(const Package& package, int rank, const std::vector<st
     }
     plan += ");\n";
   }
-  std::string parameters;
-  for (const HostTensor& tensor : package.tensors)
-    parameters += (parameters.empty() ? "" : ", ") + ("HostTensor& " + tensor.name);
+  const std::string parameters = "[[maybe_unused]] Tensors& host";
   const auto member = [&](const char* what, const std::string& body, const std::string& list) {
     return std::string("  void ") + what + "(" + list + ") {\n    device.use();\n" + body + "  }\n";
   };
@@ -134,33 +132,34 @@ std::string launcher(const Package& package) {
   std::string text = "// Carries out the plan of " + package.name +
                      ": launcher [FOLDER OF THIS PACKAGE]\n#include \"host/acl_runtime.hpp\"\n";
   for (const std::string& name : names) text += "#include \"tiling/" + name + ".hpp\"\n";
-  text += "\nnamespace {\n\n";
+  text +=
+      "\nnamespace {\n\n/// What the host gives to the plan and takes back.\nstruct Tensors {\n  const "
+      "std::string folder;\n";
+  for (const HostTensor& tensor : package.tensors)
+    text += "  HostTensor " + tensor.name + "{folder + \"" + tensor.name + "\", " +
+            std::to_string(tensor.bytes) + ", " + (tensor.read ? "true" : "false") + "};\n";
+  text += "};\n\n";
   for (std::size_t rank = 0; rank < package.devices.size(); ++rank)
     text += rank_function(package, static_cast<int>(rank), names) + "\n";
   text +=
       "}  // namespace\n\nint main(int count, char** arguments) {\n  const std::string root = count > 1 ? "
       "arguments[1] : \".\";\n  try {\n    const Library library;\n";
-  std::string list;
-  for (const HostTensor& tensor : package.tensors) {
-    text += "    HostTensor " + tensor.name + "(root + \"/data/" + tensor.name + "\", " +
-            std::to_string(tensor.bytes) + ", " + (tensor.read ? "true" : "false") + ");\n";
-    list += (list.empty() ? "" : ", ") + tensor.name;
-  }
+  text += "    Tensors host{root + \"/data/\"};\n";
   const auto each = [&](const std::string& call) {
     for (std::size_t rank = 0; rank < package.devices.size(); ++rank)
       text += "    rank" + std::to_string(rank) + "." + call + ";\n";
   };
   for (std::size_t rank = 0; rank < package.devices.size(); ++rank)
     text += "    Rank" + std::to_string(rank) + " rank" + std::to_string(rank) + ";\n";
-  each("begin(" + list + ")");
+  each("begin(host)");
   text += "    // Launches do not wait: kernels of several ranks may wait for each other.\n";
   each("launch(root)");
   each("finish()");
-  each("end(" + list + ")");
+  each("end(host)");
   text += "    bool equal = true;\n";
   for (const HostTensor& tensor : package.tensors)
     if (tensor.written)
-      text += "    equal = " + tensor.name + ".write_and_compare<" + element_type(tensor.dtype) +
+      text += "    equal = host." + tensor.name + ".write_and_compare<" + element_type(tensor.dtype) +
               ">() && equal;\n";
   text +=
       "    return equal ? 0 : 1;\n  } catch (const std::exception& error) {\n    std::fprintf(stderr, "

@@ -10,6 +10,7 @@ std::string acl_runtime_header() {
 #include "acl/acl.h"
 #include "acl/acl_rt_compile.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>

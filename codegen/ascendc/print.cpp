@@ -265,8 +265,9 @@ class Printer {
   void global(const Object& object, const std::string& address) {
     const std::string type = type_name(stored_as(object.dtype));
     line("AscendC::GlobalTensor<" + type + "> " + object.name + ";", {});
-    line(object.name + ".SetGlobalBuffer(reinterpret_cast<__gm__ " + type + "*>(" + address + "), " +
-             std::to_string(object.bytes / bytes_of(object.dtype)) + ");",
+    // With run-time strides the tensor reaches as far as they do.
+    line(object.name + ".SetGlobalBuffer(reinterpret_cast<__gm__ " + type + "*>(" + address + ")" +
+             (object.bytes == 0 ? "" : ", " + std::to_string(object.bytes / bytes_of(object.dtype))) + ");",
          {});
   }
 
@@ -284,6 +285,8 @@ class Printer {
       return;
     }
     const Object& object = program_.objects[node.object];
+    // What no line touches has no place.
+    if (node.kind == Node::Kind::Declare && object.offset < 0) return;
     const std::string type = type_name(object.dtype);
     const std::string queue = object.queue >= 0 ? program_.queues[object.queue].name : "";
     std::string text;

@@ -91,6 +91,7 @@ std::string empty_result(const Reduction& reduction, DType dtype) {
   if (reduction.fold == Fold::Min) constant = Constant::highest(dtype);
   if (reduction.mean)
     return dtype == DType::Float16 ? "static_cast<half>(__builtin_nanf(\"\"))" : "__builtin_nanf(\"\")";
+  if (is_integer(dtype)) return literal(Constant::of(static_cast<std::int32_t>(constant.as_int64())));
   const std::string text = literal(constant);
   return dtype == DType::Float16 ? "static_cast<half>(" + text + ")" : text;
 }

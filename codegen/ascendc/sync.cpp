@@ -66,7 +66,7 @@ class Synchroniser {
   static int index(Pipe pipe) { return static_cast<int>(pipe); }
 
   /// Calc objects may share memory, so they are compared by place.
-  bool conflict(const Touch& a, const Touch& b) const {
+  bool conflict(const Touch& a, const Touch& b, bool scalar) const {
     if (!a.writes && !b.writes) return false;
     const Object &first = program_.objects[a.object], &second = program_.objects[b.object];
     if (first.kind == Object::Kind::Calc && second.kind == Object::Kind::Calc) {
@@ -78,6 +78,8 @@ class Synchroniser {
       };
       return begin(first, a) < end(second, b) && begin(second, b) < end(first, a);
     }
+    // Tensors of one queue take turns in its buffers, which the queue orders for all pipes but the scalar one.
+    if (scalar && first.queue >= 0 && first.queue == second.queue) return true;
     return a.object == b.object && overlap(first, a, b);
   }
 
@@ -132,8 +134,9 @@ class Synchroniser {
         if (from == pipe && pipe != Pipe::Vector) continue;
         const bool waits = std::ranges::any_of(state.records, [&](const Record& record) {
           return record.pipe == from && (record.done >> index(pipe) & 1) == 0 &&
-                 std::ranges::any_of(node.touches,
-                                     [&](const Touch& touch) { return conflict(touch, record.touch); });
+                 std::ranges::any_of(node.touches, [&](const Touch& touch) {
+                   return conflict(touch, record.touch, pipe == Pipe::Scalar || from == Pipe::Scalar);
+                 });
         });
         if (waits) event(from, pipe, state, node.location, write);
       }
@@ -157,10 +160,11 @@ class Synchroniser {
     const bool in = program_.objects[node.object].kind == Object::Kind::In;
     const Pipe from = in ? Pipe::MoveIn : Pipe::Vector, to = in ? Pipe::Vector : Pipe::MoveOut;
     if (node.kind == Node::Kind::Alloc) {
-      // A fresh buffer: the queue has waited for those who used it before.
-      std::erase_if(state.records, [&](const Record& record) {
-        return record.touch.object == node.object && record.pipe != Pipe::Scalar;
-      });
+      // A fresh buffer: the pipe that fills it has waited for those who used it before.
+      const int queue = program_.objects[node.object].queue;
+      for (Record& record : state.records)
+        if (program_.objects[record.touch.object].queue == queue && record.pipe != Pipe::Scalar)
+          record.done |= 1U << index(from);
     } else if (node.kind == Node::Kind::EnQue) {
       auto reached = state.known[index(from)];
       reached[index(from)] = last_;

@@ -127,12 +127,12 @@ Tile erf(Formula& f, const Tile& x) {
   return f.where(f.is("LT", size, "1.0f"), inner, outer);
 }
 
-// x = n * pi/2 + r; n mod 4 says which of +-sin r, +-cos r it is. The pieces of pi/2 have 11 bits, so that their products
-// with n are exact up to |n| = 2^13: beyond |x| = 12867 the result loses digits.
+// x = n * pi/2 + r; n mod 4 says which of +-sin r, +-cos r it is. The pieces of pi/2 have 8 bits, so that their products
+// with n are exact up to |n| = 2^16: beyond |x| = 102943 the result loses digits.
 Tile sine(Formula& f, const Tile& x, const char* shift) {
   const Tile n = f.whole(f.mul(x, "0x1.45f306p-1f"), "RINT");
   Tile r = x;
-  for (const char* piece : {"-0x1.92p+0f", "-0x1.fb4p-12f", "-0x1.444p-24f", "-0x1.68c234p-39f"})
+  for (const char* piece : {"-0x1.92p+0f", "-0x1.fap-12f", "-0x1.54p-20f", "-0x1.1p-30f", "-0x1.68c234p-39f"})
     r = f.add(r, f.mul(n, piece));
   const Tile z = f.mul(r, r);
   const Tile sin_r = f.add(f.mul(f.mul(z, r), f.polynomial(z, sine_tail)), r);

@@ -9,6 +9,61 @@ pl::Location place(const Kernel& kernel, const SourceLocation& location) {
           location.column};
 }
 
+namespace {
+
+constexpr std::size_t longest_expression = 60;
+
+/// How tightly the text of an expression holds together: 0 a name or a call, 1 a product, 2 a sum, 3 what is looser.
+struct Spelled {
+  std::string text;
+  int looseness = 0;
+  [[nodiscard]] std::string inside(int most) const { return looseness > most ? "(" + text + ")" : text; }
+};
+
+Spelled spelled(const Kernel& kernel, const Expr& e) {
+  const auto operand = [&](std::size_t i) { return spelled(kernel, e.operands[i]); };
+  switch (e.op) {
+    case Op::Constant:
+      if (is_floating(e.value.dtype)) return {std::to_string(e.value.as_double())};
+      return {std::to_string(e.value.as_int64()), e.value.as_int64() < 0 ? 2 : 0};
+    case Op::Variable: {
+      // A computed extent is named by its expression until the kernel is done (Resolver::numbered_extent).
+      const std::string& name = kernel.variables[static_cast<std::size_t>(e.variable)].name;
+      return {name, is_name(name) ? 0 : 3};
+    }
+    case Op::Cast: return operand(0);
+    case Op::Neg: return {"-" + operand(0).inside(0), 2};
+    case Op::Add: return {operand(0).inside(2) + " + " + operand(1).inside(1), 2};
+    case Op::Sub: return {operand(0).inside(2) + " - " + operand(1).inside(1), 2};
+    case Op::Mul: return {operand(0).inside(1) + " * " + operand(1).inside(0), 1};
+    case Op::Div: return {operand(0).inside(1) + " / " + operand(1).inside(0), 1};
+    case Op::Fmod: return {operand(0).inside(1) + " % " + operand(1).inside(0), 1};
+    case Op::Minimum: return {"min(" + operand(0).text + ", " + operand(1).text + ")"};
+    case Op::Maximum: return {"max(" + operand(0).text + ", " + operand(1).text + ")"};
+    case Op::Lt: return {operand(0).inside(2) + " < " + operand(1).inside(2), 3};
+    case Op::Le: return {operand(0).inside(2) + " <= " + operand(1).inside(2), 3};
+    case Op::Gt: return {operand(0).inside(2) + " > " + operand(1).inside(2), 3};
+    case Op::Ge: return {operand(0).inside(2) + " >= " + operand(1).inside(2), 3};
+    case Op::Conditional:
+      return {operand(0).inside(3) + " ? " + operand(1).inside(2) + " : " + operand(2).inside(2), 3};
+    default: {
+      std::string text(operation(e.op).name);
+      for (std::size_t i = 0; i < e.operands.size(); ++i) text += (i == 0 ? "(" : ", ") + operand(i).text;
+      return {text + (e.operands.empty() ? "()" : ")")};
+    }
+  }
+}
+
+}  // namespace
+
+bool is_name(const std::string& text) { return text.find_first_of(" (-") == std::string::npos; }
+
+std::string expression_text(const Kernel& kernel, const Expr& expression) {
+  std::string text = spelled(kernel, expression).text;
+  if (text.size() <= longest_expression) return text;
+  return text.substr(0, text.rfind(' ', longest_expression)) + " …";
+}
+
 std::string shape_text(const Kernel& kernel, const std::vector<Dim>& shape) {
   std::string text = "[";
   for (const Dim& dim : shape) {

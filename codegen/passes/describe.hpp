@@ -11,6 +11,10 @@ namespace trilith::codegen::passes {
 
 /// "file:line:column" of a location in this kernel.
 [[nodiscard]] pl::Location place(const Kernel& kernel, const SourceLocation& location);
+/// An integer scalar in the kernel's words: "rows - 8"; the end of a long one is left out.
+[[nodiscard]] std::string expression_text(const Kernel& kernel, const Expr& expression);
+/// False for the text of an expression that is more than a name.
+[[nodiscard]] bool is_name(const std::string& text);
 /// "[8, N]"; run-time extents by their name.
 [[nodiscard]] std::string shape_text(const Kernel& kernel, const std::vector<Dim>& shape);
 /// "float[8, N]", "int32" for a scalar.

@@ -1,5 +1,7 @@
 #include "codegen/passes/number_variables.hpp"
 
+#include "codegen/passes/describe.hpp"
+
 #include <map>
 #include <set>
 #include <string>
@@ -32,6 +34,7 @@ class Numbering {
     if (to != no_variable) return;
     to = static_cast<VariableId>(kept_.size());
     kept_.push_back(kernel_.variables[static_cast<std::size_t>(id)]);
+    if (!is_name(kept_.back().name)) kept_.back().name = "extent";  // "rows - 8": for messages until now
     kept_.back().name = unique(kept_.back().name);
   }
 

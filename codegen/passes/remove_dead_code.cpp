@@ -31,7 +31,8 @@ bool provably_inside(const Kernel& kernel, const Expr& load) {
 
 class Remover {
  public:
-  explicit Remover(Kernel& kernel) : kernel_(kernel), needed_(kernel.variables.size(), false) {}
+  Remover(Kernel& kernel, bool checked)
+      : kernel_(kernel), checked_(checked), needed_(kernel.variables.size(), false) {}
 
   void run() {
     do {
@@ -68,7 +69,9 @@ class Remover {
   bool mark(const Statement& s) {
     switch (s.kind) {
       case StatementKind::Assign:
-        if (!needed_[static_cast<std::size_t>(s.variable)] && !may_fault(kernel_, s.value)) return false;
+        if (!needed_[static_cast<std::size_t>(s.variable)] && !may_fault(kernel_, s.value) &&
+            !is_reported(s.value))
+          return false;
         need(s.variable);
         need(s.value);
         return true;
@@ -95,6 +98,10 @@ class Remover {
     return true;
   }
 
+  [[nodiscard]] bool is_reported(const Expr& value) const {
+    return checked_ && value.op == Op::Load && is_window(kernel_, value.operands[0].variable);
+  }
+
   void sweep(std::vector<Statement>& list) {
     std::erase_if(list, [&](const Statement& s) { return !mark(s); });
     for (Statement& s : list) {
@@ -104,6 +111,7 @@ class Remover {
   }
 
   Kernel& kernel_;
+  const bool checked_;
   std::vector<bool> needed_;
   bool changed_ = false;
 };
@@ -128,6 +136,6 @@ bool may_fault(const Kernel& kernel, const Expr& expression) {
   }
 }
 
-void remove_dead_code(Kernel& kernel) { Remover(kernel).run(); }
+void remove_dead_code(Kernel& kernel, bool checked) { Remover(kernel, checked).run(); }
 
 }  // namespace trilith::codegen::passes

@@ -101,9 +101,9 @@ VariableId Resolver::numbered_extent(const Expr& expression) {
     if (found != scope.extents.end()) return found->second;
   }
   const std::size_t home = depth_of(expression);
-  const std::string name =
-      expression.op == Op::Variable ? name_of_variable(expression.variable) : std::string("extent");
-  const VariableId id = new_variable(name, Type::scalar(DType::Int64), expression.location);
+  // Messages say it as it is computed; number_variables names it anew.
+  const VariableId id =
+      new_variable(expression_text(out_, expression), Type::scalar(DType::Int64), expression.location);
   depths_[static_cast<std::size_t>(id)] = home;
   scopes_[home].statements->push_back(assignment(id, expression, expression.location));
   scopes_[home].extents.emplace(key, id);

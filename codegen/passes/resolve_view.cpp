@@ -7,14 +7,6 @@
 #include <utility>
 
 namespace trilith::codegen::passes {
-namespace {
-
-std::string number_text(const Expr& value) {
-  return value.is_constant() ? std::to_string(value.value.as_int64()) : std::string("(run-time)");
-}
-
-}  // namespace
-
 bool Resolver::is_view(const Expr& e) const {
   switch (e.op) {
     case Op::Slice:
@@ -81,10 +73,9 @@ void Resolver::check_region(const Expr& where, const Binding& source, const std:
         offset < 0 || (extent.is_constant() && (offset > extent.extent || length > extent.extent - offset));
     if (!outside || !certain()) continue;
     if (!extent.is_constant() || !shape[axis].is_constant() || !known_offset)
-      throw pl::ShapeError(operation_name + ": offset " + number_text(offsets[axis]) + " with extent " +
-                               (shape[axis].is_constant() ? std::to_string(shape[axis].extent)
-                                                          : name_of_variable(shape[axis].variable)) +
-                               " on axis " + std::to_string(axis) + " is not inside the tensor " + tensor +
+      throw pl::ShapeError(operation_name + ": offset " + expression_text(out_, offsets[axis]) +
+                               " with extent " + dim_text(shape[axis]) + " on axis " + std::to_string(axis) +
+                               " is not inside the tensor " + tensor +
                                "; make the region smaller or move it inside",
                            at(where.location));
     throw pl::ShapeError(message::region(operation_name, axis, offset, length, extent.extent),

@@ -30,12 +30,8 @@ Value literal_as(const Value& literal, DType dtype, std::string_view operation,
   if (is_integer(dtype) && literal.dtype != DType::Bool &&
       !visit_integer(dtype, [&]<class T>() { return holds<T>(literal); }))
     refuse(literal, "integer", dtype, operation, location);
-  if ((dtype == DType::Bool) != (literal.dtype == DType::Bool))
-    refuse(literal,
-           from_float                     ? "floating"
-           : literal.dtype == DType::Bool ? "bool"
-                                          : "integer",
-           dtype, operation, location);
+  // A bool counts as 0 or 1, as in C++; no number counts as a bool.
+  if (dtype == DType::Bool) refuse(literal, from_float ? "floating" : "integer", dtype, operation, location);
   Value result = Value(dtype, {});
   result.is_scalar = true;
   cast(literal, CastMode::Rint, result);

@@ -187,7 +187,9 @@ TileCallType topk_indices(CallRule& rule) {
   const std::size_t axis = rule.axis(rule.attributes().axis, rule.rank(0));
   positions_fit(rule, rule.extent(0, axis));
   const Expr& count = integer(rule, 1, "k");
-  rule.inside(CallRule::number(0), count, rule.extent(0, axis), "k elements of axis " + std::to_string(axis));
+  rule.at_most(count, rule.extent(0, axis), [&](const std::string& k, const std::string& extent) {
+    return message::topk_count(k, axis, extent);
+  });
   std::vector<Expr> shape = rule.extents(0);
   shape[axis] = count;
   return rule.result(DType::Int32, std::move(shape));

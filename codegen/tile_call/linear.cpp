@@ -1,6 +1,7 @@
 // The typing rule of the operations of linear algebra.
 #include "codegen/tile_call/linear.hpp"
 
+#include "codegen/message.hpp"
 #include "codegen/passes/fold.hpp"
 #include "codegen/tile_call.hpp"
 
@@ -109,10 +110,10 @@ TileCallType linear(CallRule& rule) {
   check_ranks(rule, axes);
   const Expr m = axis_extent(rule, axes.a, axes.m), n = axis_extent(rule, axes.b, axes.n);
   const Expr a_k = axis_extent(rule, axes.a, axes.a_k), b_k = axis_extent(rule, axes.b, axes.b_k);
+  const std::string inner =
+      "the inner extents of " + operand_text(rule, axes, true) + " and " + operand_text(rule, axes, false);
   if (differ(a_k, b_k)) {
-    std::string what = "the inner extents of " + operand_text(rule, axes, true) + " and " +
-                       operand_text(rule, axes, false) + " are " + rule.extent_text(a_k) + " and " +
-                       rule.extent_text(b_k) + " and must be equal";
+    std::string what = message::must_be_equal(inner, rule.extent_text(a_k), rule.extent_text(b_k));
     const bool matrices = axes.m >= 0 && axes.n >= 0 && op != Op::Gemv;
     if (matrices && !differ(n, a_k))
       what += std::string("; b fits with {.trans_b = ") + (rule.attributes().trans_b ? "false}" : "true}");
@@ -122,7 +123,7 @@ TileCallType linear(CallRule& rule) {
       what += "; give a as many columns as b has rows";
     rule.shape_error(what);
   }
-  rule.equal(a_k, b_k, "inner extents");
+  rule.equal(a_k, b_k, "the inner extents");
   if (op == Op::Gemv && axes.m >= 0 && axes.n >= 0 && !is_one(m) && !is_one(n))
     rule.shape_error("neither " + operand_text(rule, axes, true) + " nor " + operand_text(rule, axes, false) +
                      " is a vector; multiply matrices with pl::matmul");

@@ -106,6 +106,9 @@ struct Context {
   void run(std::span<const Statement> run);
   void tile_call(const Statement& statement);  ///< tile_call.cpp
   void remote(const Statement& statement);     ///< emit_remote.cpp
+  // emit_accesses.cpp: of a load or store, a gather; nothing where no run is told of it.
+  void report_access(const Statement& statement);
+  void report_rows(const Statement& statement);
   // views.cpp
   void find_views();
   /// Points the view of a tile that is loaded here at its region; nothing for other statements.
@@ -124,6 +127,14 @@ struct Context {
   void statement(const Statement& statement);
   void nested(std::span<const Statement> list);
   void for_loop(const Statement& statement);
+  // emit_parallel.cpp
+  /// Rounds that may run at the same time, as a function of their own that the host calls.
+  void parallel_loop(const Statement& statement);
+  /// The bounds of a counted loop, each evaluated once.
+  struct Bounds {
+    std::string begin, end, step;
+  };
+  Bounds bounds(const Statement& statement);
   void while_loop(const Statement& statement);
   void print(const Statement& statement);
   void declare(VariableId variable);
@@ -133,6 +144,8 @@ struct Context {
   std::vector<bool> in_shapes;       ///< by VariableId: an extent of a tile or tensor
   std::map<std::int32_t, std::string> labels;
   std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`
+  bool in_parallel_loop = false;
+  std::vector<SourceLocation> element_places;  ///< emit_accesses.cpp
 
  public:
   std::vector<bool> declared;  ///< scalars, by VariableId

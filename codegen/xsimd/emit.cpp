@@ -59,12 +59,7 @@ void tensor_arguments(Context& context, Writer& out) {
       }
     }
   }
-  std::string_view rest = checks.text();
-  while (!rest.empty()) {
-    const auto end = rest.find('\n');
-    out.line(rest.substr(0, end));
-    rest.remove_prefix(end + 1);
-  }
+  out.append(checks.text());
 }
 
 void scalar_arguments(const Context& context, Writer& out) {
@@ -84,14 +79,6 @@ void scalar_arguments(const Context& context, Writer& out) {
 std::string symbol_of(const Kernel& kernel) {
   Names names;
   return names.fresh("trilith_" + kernel.name);
-}
-
-void append(Writer& out, std::string_view text) {
-  while (!text.empty()) {
-    const auto end = text.find('\n');
-    out.line(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
 }
 
 bool has_narrow_floats(const Expr& expression) {
@@ -142,7 +129,7 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
   tensor_arguments(context, out);
   scalar_arguments(context, out);
   for (const std::string& declaration : context.declarations) out.line(declaration);
-  append(out, context.out.text());
+  out.append(context.out.text());
   out.line("return pl::abi::fault_none;");
   out.close();
   emitted.text = out.text();

@@ -2,7 +2,7 @@
 // the call may change any memory, so no access moves across it.
 #include "codegen/error.hpp"
 #include "codegen/remote.hpp"
-#include "codegen/xsimd/context.hpp"
+#include "codegen/xsimd/request.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -59,49 +59,39 @@ class RemoteCall {
       : c_(context), statement_(statement), call_(statement.value), roles_(remote_operands(call_)) {}
 
   void emit() {
-    request_ = c_.names.fresh("request");
-    c_.out.open("{");
+    Request request(c_);
+    request_ = &request;
     const std::string offsets = list("offsets", roles_.offsets),
                       other_offsets = list("other_offsets", roles_.other_offsets), shape = this->shape(),
                       counts = cells("counts", roles_.counts), signal = cells("signal", roles_.signal);
-    c_.out.open("pl::abi::Remote " + request_ + "{");
-    field("operation", "pl::abi::" + std::string(name_of(call_.op)));
-    field("window", tensor(roles_.window));
-    field("other", tensor(roles_.other));
-    field("mode", std::to_string(mode_of(call_)));
-    field("rank", rank(roles_.window));
-    if (roles_.other >= 0) field("other_rank", rank(roles_.other));
-    if (roles_.peer >= 0) field("peer", c_.index(operand(roles_.peer)));
-    if (!offsets.empty()) field("offsets", offsets);
-    if (!other_offsets.empty()) field("other_offsets", other_offsets);
-    if (!shape.empty()) field("shape", shape);
-    if (roles_.tile >= 0) field("data", c_.buffer_of(operand(roles_.tile).variable).pointer());
-    if (call_.op == Op::RemoteLoad) field("data", c_.buffer_of(statement_.variable).pointer());
-    if (roles_.value >= 0) field("value", c_.index(operand(roles_.value)));
-    if (is_collective(call_.op)) field("value", std::to_string(call_.attributes.axis));
-    const SourceLocation& at = statement_.location;
-    field("line", std::to_string(at.line));
-    field("column", std::to_string(at.column));
-    field("file", quoted(at.file < c_.kernel.files.size() ? c_.kernel.files[at.file] : ""));
-    if (roles_.to >= 0) field("to", c_.index(operand(roles_.to)));
-    if (!counts.empty()) field("counts", "&" + counts);
-    if (!signal.empty()) field("signal", "&" + signal);
-    c_.out.close("};");
-    c_.out.line("if (const std::int32_t code = services->remote(services->context, &" + request_ +
-                ")) return code;");
+    request.open(name_of(call_.op));
+    request.field("window", tensor(roles_.window));
+    request.field("other", tensor(roles_.other));
+    request.field("mode", std::to_string(mode_of(call_)));
+    request.field("rank", rank(roles_.window));
+    if (roles_.other >= 0) request.field("other_rank", rank(roles_.other));
+    if (roles_.peer >= 0) request.field("peer", c_.index(operand(roles_.peer)));
+    if (!offsets.empty()) request.field("offsets", offsets);
+    if (!other_offsets.empty()) request.field("other_offsets", other_offsets);
+    if (!shape.empty()) request.field("shape", shape);
+    if (roles_.tile >= 0) request.field("data", c_.buffer_of(operand(roles_.tile).variable).pointer());
+    if (call_.op == Op::RemoteLoad) request.field("data", c_.buffer_of(statement_.variable).pointer());
+    if (roles_.value >= 0) request.field("value", c_.index(operand(roles_.value)));
+    if (is_collective(call_.op)) request.field("value", std::to_string(call_.attributes.axis));
+    request.place(statement_.location);
+    if (roles_.to >= 0) request.field("to", c_.index(operand(roles_.to)));
+    if (!counts.empty()) request.field("counts", "&" + counts);
+    if (!signal.empty()) request.field("signal", "&" + signal);
+    request.send();
     if (is_rank_scalar(call_.op))
-      c_.out.line(c_.variables[statement_.variable] + " = static_cast<std::int32_t>(" + request_ +
+      c_.out.line(c_.variables[statement_.variable] + " = static_cast<std::int32_t>(" + request.name() +
                   ".value);");
-    c_.out.close();
   }
 
  private:
   [[nodiscard]] const Expr& operand(int role) const { return call_.operands[static_cast<std::size_t>(role)]; }
   [[nodiscard]] const Type& parameter(int role) const {
     return c_.kernel.variables[operand(role).variable].type;
-  }
-  void field(const std::string& name, const std::string& value) {
-    c_.out.line("." + name + " = " + value + ",");
   }
   [[nodiscard]] std::string tensor(int role) const {
     return role < 0 ? "-1" : std::to_string(c_.tensors.at(operand(role).variable).index);
@@ -110,18 +100,11 @@ class RemoteCall {
     return role < 0 ? "0" : std::to_string(parameter(role).shape.size());
   }
 
-  /// Declares an array and gives its name; of rank 0 it has an element that nobody reads.
-  std::string array(const std::string& hint, const std::string& items) {
-    std::string name = c_.names.fresh(hint);
-    c_.out.line("const std::int64_t " + name + "[] = {" + (items.empty() ? "0" : items) + "};");
-    return name;
-  }
-
   std::string list(const std::string& hint, int role) {
     if (role < 0) return {};
     std::string items;
     for (const Expr& item : operand(role).operands) items += (items.empty() ? "" : ", ") + c_.index(item);
-    return array(hint, items);
+    return request_->array(hint, items);
   }
 
   /// Declares the region of the cells and gives its name.
@@ -144,14 +127,14 @@ class RemoteCall {
     for (std::size_t axis = tile.size(); axis < parameter(roles_.window).shape.size(); ++axis)
       items += std::string(items.empty() ? "" : ", ") + "1";
     for (const Dim& dim : tile) items += (items.empty() ? "" : ", ") + c_.dim(dim);
-    return array("shape", items);
+    return request_->array("shape", items);
   }
 
   Context& c_;
   const Statement& statement_;
   const Expr& call_;
   RemoteOperands roles_;
-  std::string request_;
+  Request* request_ = nullptr;
 };
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Control flow and scalar statements. Runs of tile statements between them become loop nests (emit_run.cpp).
 #include "codegen/error.hpp"
+#include "codegen/passes/independent_rounds.hpp"
 #include "codegen/remote.hpp"
 #include "codegen/xsimd/context.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace trilith::codegen::xsimd {
 namespace {
@@ -159,20 +161,33 @@ std::string Context::label(const std::string& hint, std::int32_t number) {
   return labels.emplace(number, names.fresh(hint + "_" + std::to_string(number))).first->second;
 }
 
-void Context::for_loop(const Statement& statement) {
-  const VariableId variable = statement.variable;
-  const std::string name = variables[variable];
-  out.line("// " + place(statement.location));
-  std::string limit = index(statement.end), step = index(statement.step);
+Context::Bounds Context::bounds(const Statement& statement) {
+  const std::string& name = variables[statement.variable];
+  Bounds result{index(statement.begin), index(statement.end), index(statement.step)};
   if (!statement.end.is_constant()) {
-    limit = names.fresh(name + "_end");
-    out.line("const std::int64_t " + limit + " = " + index(statement.end) + ";");
+    const std::string value = std::exchange(result.end, names.fresh(name + "_end"));
+    out.line("const std::int64_t " + result.end + " = " + value + ";");
   }
   if (!statement.step.is_constant()) {
-    step = names.fresh(name + "_step");
-    out.line("const std::int64_t " + step + " = " + index(statement.step) + ";");
-    fault_if(step + " == 0", "pl::abi::fault_step", statement.location, "step", step, "1");
+    const std::string value = std::exchange(result.step, names.fresh(name + "_step"));
+    out.line("const std::int64_t " + result.step + " = " + value + ";");
+    fault_if(result.step + " == 0", "pl::abi::fault_step", statement.location, "step", result.step, "1");
   }
+  return result;
+}
+
+void Context::for_loop(const Statement& statement) {
+  std::string why;
+  if (statement.loop == LoopKind::Parallel && !in_parallel_loop) {
+    // Threads of the pool are no part of the run that is told of accesses.
+    why = signature.checked ? "the run is checked" : passes::why_in_order(kernel, statement);
+    if (why.empty()) return parallel_loop(statement);
+    why = ": in order, since " + why;
+  }
+  const VariableId variable = statement.variable;
+  const std::string name = variables[variable];
+  out.line("// " + place(statement.location) + why);
+  const auto [begin, limit, step] = bounds(statement);
   std::string condition = "(" + step + " > 0 ? " + name + " < " + limit + " : " + name + " > " + limit + ")";
   if (statement.step.is_constant())
     condition = name + (statement.step.value.as_int64() > 0 ? " < " : " > ") + limit;
@@ -183,8 +198,8 @@ void Context::for_loop(const Statement& statement) {
     declared[variable] = true;
   else
     declare(variable);
-  out.open(std::string("for (") + (local ? "std::int64_t " : "") + name + " = " + index(statement.begin) +
-           "; " + condition + "; " + name + " += " + step + ") {");
+  out.open(std::string("for (") + (local ? "std::int64_t " : "") + name + " = " + begin + "; " + condition +
+           "; " + name + " += " + step + ") {");
   continue_labels.emplace_back();
   nested(statement.body);
   continue_labels.pop_back();

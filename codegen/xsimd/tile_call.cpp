@@ -53,7 +53,7 @@ void run_time_checks(Context& context, const Statement& statement) {
       case RunTimeCheck::Inside: {
         const std::string b = context.index(check.b), c = context.index(check.c);
         context.fault_if("device::outside(" + a + ", " + b + ", " + c + ")", "pl::abi::fault_range",
-                         statement.location, check.what, a + " + " + b, c);
+                         statement.location, check.what, a, c, b);
         break;
       }
       case RunTimeCheck::NotNegative:
@@ -71,6 +71,7 @@ void Context::tile_call(const Statement& statement) {
     headers.insert(lowering.header);
     comment(statement);
     run_time_checks(*this, statement);
+    report_rows(statement);
     if (!views.contains(statement.variable)) reserve(buffer_of(statement.variable), statement.location);
     TileCall call(*this, statement);
     lowering.write(call);

@@ -67,10 +67,7 @@ void Context::find_views() {
     if (tensors.at(source).access != Access::In) continue;
     const Type& type = kernel.variables[id].type;
     View view{tensors.at(source).name, strides_of(tensors.at(source), type.shape.size())};
-    if (!starts_at_zero(load->value.operands[1])) {
-      view.pointer = names.fresh(variables[id] + "_at");
-      declarations.push_back("const " + type_name(type.dtype) + "* " + view.pointer + " = nullptr;");
-    }
+    if (!starts_at_zero(load->value.operands[1])) view.pointer = names.fresh(variables[id] + "_at");
     views.emplace(id, std::move(view));
     uses.reads[id] = 0;  // no loop nest and no buffer need its value
   }
@@ -82,8 +79,11 @@ void Context::set_view(const Statement& statement) {
   if (found == views.end()) return;
   const fuse::Region region = fuse::region_of(kernel, statement);
   const std::string offset = offset_of(*this, region);
-  if (!offset.empty())
-    out.line(found->second.pointer + " = " + tensors.at(region.tensor).name + offset + ";");
+  if (offset.empty()) return;
+  const View& view = found->second;
+  declarations.push_back("const " + type_name(kernel.variables[statement.variable].type.dtype) + "* " +
+                         view.pointer + " = nullptr;");
+  out.line(view.pointer + " = " + tensors.at(region.tensor).name + offset + ";");
 }
 
 std::size_t Context::product_and_store(std::span<const Statement> list) {

@@ -22,6 +22,14 @@ class Writer {
     line(text);
   }
   void indent(int by) { depth_ += by; }
+  /// Lines that were written elsewhere.
+  void append(std::string_view text) {
+    while (!text.empty()) {
+      const auto end = text.find('\n');
+      line(text.substr(0, end));
+      text.remove_prefix(end + 1);
+    }
+  }
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:

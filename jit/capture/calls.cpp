@@ -77,7 +77,8 @@ Binding Walker::call(const clang::CallExpr* call) {
         assign_parts(target, assigned, where);
         return target;
       }
-      if (!std_class && function->hasBody())
+      // std::plus<>{} and its like hold nothing, and their bodies are plain C++.
+      if ((!std_class || method->getParent()->isEmpty()) && function->hasBody())
         return inline_call(call, function, arguments.drop_front(), nullptr,
                            named ? *named : compound_value(arguments[0]));
     }

@@ -240,17 +240,25 @@ void Walker::bind_argument(const clang::ParmVarDecl* parameter, const clang::Exp
   bindings_[parameter] = {variable(id, where), nullptr};
 }
 
+namespace {
+
+/// A lambda that captures nothing: any object of its type is as good as another.
+std::shared_ptr<ClosureValue> stateless(const clang::CXXRecordDecl* closure) {
+  auto value = std::make_shared<ClosureValue>();
+  value->record = closure;
+  return value;
+}
+
+}  // namespace
+
 std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expression) {
   expression = bare(expression);
   const Meaning meaning = meaning_of(expression->getType(), context_);
   if (const auto* name = llvm::dyn_cast<clang::DeclRefExpr>(expression)) {
     const auto found = bindings_.find(name->getDecl());
     if (found != bindings_.end() && found->second.closure) return found->second.closure;
-    if (meaning.closure != nullptr && meaning.closure->captures_begin() == meaning.closure->captures_end()) {
-      auto value = std::make_shared<ClosureValue>();
-      value->record = meaning.closure;
-      return value;
-    }
+    if (meaning.closure != nullptr && meaning.closure->captures_begin() == meaning.closure->captures_end())
+      return stateless(meaning.closure);
     refuse(
         name,
         "the helper '" + name->getDecl()->getNameAsString() + "', which captures values, named from outside",
@@ -260,8 +268,11 @@ std::shared_ptr<ClosureValue> Walker::closure_value(const clang::Expr* expressio
       called != nullptr && !llvm::isa<clang::CXXMemberCallExpr>(called) &&
       moved_argument(expression) == nullptr)
     if (const Binding result = call(called); result.closure) return result.closure;
-  if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression))
+  if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression)) {
     if (made->getNumArgs() >= 1) return closure_value(made->getArg(0));
+    return stateless(meaning.closure);  // decltype(f){}, F h: C++ makes none of a lambda that captures
+  }
+  if (llvm::isa<clang::CXXScalarValueInitExpr>(expression)) return stateless(meaning.closure);
   if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(expression))
     return closure_value(cast->getSubExpr());
   if (const auto* made = llvm::dyn_cast<clang::CXXMemberCallExpr>(expression))

@@ -142,6 +142,8 @@ CompilerOutput KernelCompiler::compile(const std::string& text, const std::strin
     const std::lock_guard guard(lock_);
     input.arguments = arguments_;
     for (std::string& argument : header_arguments(pack())) input.arguments.push_back(std::move(argument));
+    // Whatever the suffix of a hand-written kernel is.
+    input.arguments.insert(input.arguments.end(), {"-x", "c++"});
     input.header_path = header_path_;
     header = header_;
   }

@@ -89,6 +89,8 @@ template <class To, class From, RoundMode mode>
   if constexpr (std::is_same_v<To, From>) {
     return whole(x, mode);
   } else if constexpr (pl::is_narrow_float<From>) {
+    // Exact; the cast of a float to float is another operation, which rounds to a whole number.
+    if constexpr (std::is_same_v<To, float>) return static_cast<float>(x);
     return converted<To, float, mode>(x);
   } else if constexpr (std::is_integral_v<To> && std::is_integral_v<From>) {
     if (x < static_cast<std::int64_t>(std::numeric_limits<To>::min())) return std::numeric_limits<To>::min();

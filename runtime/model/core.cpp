@@ -63,6 +63,13 @@ std::uint32_t Core::start(std::uint8_t pipe) {
   return number;
 }
 
+std::uint64_t Core::started_by_pipes() const {
+  std::uint64_t sum = 0;
+  for (std::uint8_t pipe = 0; pipe < pipe_count; ++pipe)
+    if (pipe != PIPE_S) sum += started_[pipe];
+  return sum;
+}
+
 Operation::Operation(Core& core, std::uint8_t pipe, const char* name, std::uint32_t line)
     : core_(core), name_(name), line_(line) {
   stamp_.core = core.number();

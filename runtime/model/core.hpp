@@ -49,6 +49,8 @@ class Core {
   void barrier(std::uint8_t pipe, std::uint32_t line);
   /// The number of a new operation of a pipe.
   [[nodiscard]] std::uint32_t start(std::uint8_t pipe);
+  /// How many operations all pipes but S have started.
+  [[nodiscard]] std::uint64_t started_by_pipes() const;
 
   struct Atomic {
     AscendC::model::AtomicMode mode = AscendC::model::AtomicMode::None;

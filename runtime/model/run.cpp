@@ -18,6 +18,7 @@ struct Run::Task {
   std::function<bool()> ready;  ///< what it waits for; empty: nothing
   std::uint32_t line = 0;
   std::string waits_for;
+  std::uint64_t spin_address = 0, spin_progress = 0, spin_count = 0;
 };
 
 struct Run::Worker {
@@ -242,21 +243,25 @@ void Run::wait(Core& core, std::uint32_t line, std::string what, std::function<b
   if (stopping_) throw Stop{};
 }
 
-void Run::spin(Core& core, std::uint32_t line, bool external) {
+void Run::spin(Core& core, std::uint32_t line, std::uint64_t address, bool external) {
   constexpr std::uint64_t hopeless = 100'000;
   Task& task = task_of(core);
-  if (gm_.stores != spin_stores_) {
-    spin_stores_ = gm_.stores;
-    spins_ = 0;
-  }
-  ++spins_;
+  // The same place again, while this core's pipes have started nothing and no core has stored anything.
+  const std::uint64_t progress = gm_.stores + core.started_by_pipes();
+  if (task.spin_address != address || task.spin_progress != progress) task.spin_count = 0;
+  task.spin_address = address;
+  task.spin_progress = progress;
+  ++task.spin_count;
   if (sink_.stopped()) stopping_ = true;
-  if (external && spins_ > 100) std::this_thread::sleep_for(std::chrono::microseconds(20));
-  if (!external && spins_ > hopeless)
+  if (external && task.spin_count > 100) std::this_thread::sleep_for(std::chrono::microseconds(20));
+  if (!external && task.spin_count > hopeless)
     core.fault(line, "deadlock: the core looks at GM again and again, and nothing in this launch changes it");
-  task.spins = true;
-  park(task);
-  task.spins = false;
+  // Alone, it need not ask for its next turn.
+  if (running_ > 1 || started_ < tasks_.size()) {
+    task.spins = true;
+    park(task);
+    task.spins = false;
+  }
   if (stopping_) throw Stop{};
 }
 

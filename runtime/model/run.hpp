@@ -49,7 +49,7 @@ class Run {
   /// Until `ready`; `what` says for what, in the message of a deadlock.
   void wait(Core& core, std::uint32_t line, std::string what, std::function<bool()> ready);
   /// Lets all others go first: the core looks at GM again and again. `external`: others than this launch may write there.
-  void spin(Core& core, std::uint32_t line, bool external);
+  void spin(Core& core, std::uint32_t line, std::uint64_t address, bool external);
 
   // Flags between cores: a counter for each id of each core, and who of a group has set it so far.
   void set_cross(Core& core, std::uint8_t mode, std::uint8_t pipe, int id, std::uint32_t line);
@@ -99,7 +99,6 @@ class Run {
   std::mutex mutex_;
   std::condition_variable returned_;  ///< the core that ran waits, spins or has ended
   bool core_runs_ = false;
-  std::uint64_t spins_ = 0, spin_stores_ = 0;  ///< looks at GM since a store of this launch
 
   std::map<std::pair<std::uint32_t, int>, Flag> flags_;                           ///< by core and id
   std::map<std::tuple<std::uint8_t, std::uint32_t, int>, Gathering> gatherings_;  ///< by mode, group, id

@@ -17,6 +17,35 @@ std::uint64_t bits_at(const std::byte* place, std::uint64_t size) {
   return bits;
 }
 
+/// An aligned scalar in GM, whole, as others that run see it.
+std::uint64_t load_scalar(std::uint64_t address, std::uint64_t size) {
+  switch (size) {
+    case 1: return __atomic_load_n(reinterpret_cast<const std::uint8_t*>(address), __ATOMIC_ACQUIRE);
+    case 2: return __atomic_load_n(reinterpret_cast<const std::uint16_t*>(address), __ATOMIC_ACQUIRE);
+    case 4: return __atomic_load_n(reinterpret_cast<const std::uint32_t*>(address), __ATOMIC_ACQUIRE);
+    default: return __atomic_load_n(reinterpret_cast<const std::uint64_t*>(address), __ATOMIC_ACQUIRE);
+  }
+}
+void store_scalar(std::uint64_t address, std::uint64_t size, std::uint64_t value) {
+  switch (size) {
+    case 1:
+      return __atomic_store_n(reinterpret_cast<std::uint8_t*>(address), static_cast<std::uint8_t>(value),
+                              __ATOMIC_RELEASE);
+    case 2:
+      return __atomic_store_n(reinterpret_cast<std::uint16_t*>(address), static_cast<std::uint16_t>(value),
+                              __ATOMIC_RELEASE);
+    case 4:
+      return __atomic_store_n(reinterpret_cast<std::uint32_t*>(address), static_cast<std::uint32_t>(value),
+                              __ATOMIC_RELEASE);
+    default: return __atomic_store_n(reinterpret_cast<std::uint64_t*>(address), value, __ATOMIC_RELEASE);
+  }
+}
+
+void check_aligned(const Operation& operation, std::uint64_t address, std::uint64_t size) {
+  if (address % size != 0)
+    operation.fault(text("a scalar of ", size, " bytes of GM at an address that is no multiple of that"));
+}
+
 /// The part of a cache line that belongs to the tensors of the launch.
 Range within(const Region& region, std::uint64_t line) {
   const auto begin = reinterpret_cast<std::uint64_t>(region.base),
@@ -28,9 +57,13 @@ Core::Line& cached(Core& core, std::uint64_t line, const Region& region) {
   const auto [entry, is_new] = core.cache.try_emplace(line);
   if (is_new) {
     const Range range = within(region, line);
-    for (std::uint64_t at = range.begin; at < range.end; ++at)
-      entry->second.bytes[at - line] = static_cast<std::byte>(
-          __atomic_load_n(reinterpret_cast<const unsigned char*>(at), __ATOMIC_ACQUIRE));
+    for (std::uint64_t at = range.begin; at < range.end;) {
+      // A cell is fetched whole.
+      const std::uint64_t size = at % 4 == 0 && at + 4 <= range.end ? 4 : 1;
+      const std::uint64_t bits = load_scalar(at, size);
+      std::memcpy(&entry->second.bytes[at - line], &bits, size);
+      at += size;
+    }
     entry->second.fetched = core.clock(PIPE_S);
   }
   return entry->second;
@@ -82,8 +115,7 @@ std::uint64_t get_global(Core& core, const Span& tensor, std::int64_t index, std
   const std::uint64_t size = size_of(tensor.dtype);
   const std::uint64_t address =
       operation.global(tensor, index * static_cast<std::int64_t>(size), size, false);
-  if (address % size != 0)
-    operation.fault(text("reads ", size, " bytes of GM at an address that is no multiple of that"));
+  check_aligned(operation, address, size);
   GlobalMemory& gm = core.run().gm();
   const Region& region = *gm.find(address, size);
   const std::uint64_t start = address / cache_line * cache_line;
@@ -91,7 +123,7 @@ std::uint64_t get_global(Core& core, const Span& tensor, std::int64_t index, std
   if (region.scratch && line.dirty == 0)
     if (const auto byte = gm.accesses().unwritten({address, address + size}))
       operation.fault(text("reads GM that nothing has written: ", gm.describe(*byte)));
-  if (region.window && ++line.reads > 1'000'000)
+  if (region.window && ++line.reads > 100'000)
     operation.fault(
         "the core reads the same cached line of a window again and again; DataCacheCleanAndInvalid in the "
         "loop");
@@ -114,8 +146,7 @@ void set_global(Core& core, const Span& tensor, std::int64_t index, std::uint64_
   check_index(operation, index);
   const std::uint64_t size = size_of(tensor.dtype);
   const std::uint64_t address = operation.global(tensor, index * static_cast<std::int64_t>(size), size, true);
-  if (address % size != 0)
-    operation.fault(text("writes ", size, " bytes of GM at an address that is no multiple of that"));
+  check_aligned(operation, address, size);
   GlobalMemory& gm = core.run().gm();
   const std::uint64_t start = address / cache_line * cache_line;
   const auto other = gm.dirty.find(start);
@@ -167,27 +198,29 @@ std::uint64_t get_uncached(Core& core, const Span& tensor, std::uint32_t text_li
   Operation operation(core, PIPE_S, "ReadGmByPassDCache", text_line);
   const std::uint64_t size = size_of(tensor.dtype);
   const std::uint64_t address = operation.global(tensor, 0, size, false);
+  check_aligned(operation, address, size);
   const bool window = core.run().gm().find(address, size)->window;
-  core.run().spin(core, text_line, window);
+  core.run().spin(core, text_line, address, window);
   operation.reads_global({address, address + size});
   operation.start();
-  return bits_at(reinterpret_cast<const std::byte*>(address), size);
+  return load_scalar(address, size);
 }
 
 void set_uncached(Core& core, const Span& tensor, std::uint64_t value, std::uint32_t text_line) {
   Operation operation(core, PIPE_S, "WriteGmByPassDCache", text_line);
   const std::uint64_t size = size_of(tensor.dtype);
   const std::uint64_t address = operation.global(tensor, 0, size, true);
+  check_aligned(operation, address, size);
   operation.writes_global({address, address + size});
   operation.start();
-  std::memcpy(reinterpret_cast<std::byte*>(address), &value, size);
+  store_scalar(address, size, value);
 }
 
 void clean_cache(Core& core, const Span& tensor, bool whole, std::uint32_t text_line) {
   if (whole) {
     for (auto& [address, line] : core.cache) clean(core, address, line, text_line);
     core.cache.clear();
-    core.run().spin(core, text_line, false);
+    core.run().spin(core, text_line, 0, false);
     return;
   }
   Operation operation(core, PIPE_S, "DataCacheCleanAndInvalid", text_line);
@@ -198,7 +231,7 @@ void clean_cache(Core& core, const Span& tensor, bool whole, std::uint32_t text_
     clean(core, line->first, line->second, text_line);
     core.cache.erase(line);
   }
-  core.run().spin(core, text_line, window);
+  core.run().spin(core, text_line, address, window);
 }
 
 }  // namespace trilith::model

@@ -78,6 +78,19 @@ enum RemoteOperation : std::int32_t {
   remote_send_recv,     ///< the part of rank `to` = that of `peer`
   // Every kernel, since emitter version 7.
   remote_defer_wait,  ///< the kernel's block is not done before this rank's cell at `offsets` is >= value
+  // Code for checked runs only.
+  remote_access,  ///< the kernel's own code is about to touch this rank's region of `shape` at `offsets`; mode: AccessMode
+};
+
+/// What the kernel's source calls an access to its own part of a window.
+enum AccessMode : std::int32_t {
+  access_load,
+  access_store,
+  access_add,  ///< a store that adds
+  access_read,
+  access_write,
+  access_gather_row,
+  access_paged_gather,
 };
 
 /// A region of a window of int32, one cell for each rank, that a collective uses beside its data.
@@ -116,6 +129,13 @@ struct Remote {
   const Cells* signal;  ///< collectives: the user's cells for their signals; null: Trilith's own
 };
 
+struct Services;
+
+/// Rounds [first, last) of a loop whose rounds are independent, with services for the calling thread. `frame` is what the
+/// rounds share. Returns as a kernel does.
+using Rounds = std::int32_t (*)(const void* frame, const Services* services, std::int64_t first,
+                                std::int64_t last);
+
 /// Host services. `size` grows with the version: a kernel never reads past what it was built for.
 struct Services {
   std::uint32_t version;
@@ -134,6 +154,9 @@ struct Services {
   std::int32_t (*remote)(void* context, Remote* request);
   /// The CPU model of the AscendC interface, for code emitted for platform a2a3model; null elsewhere. Since version 3.
   const void* model;
+  /// Runs all of [0, count), in parts, on one thread or several; returns when they are done. 0, or the code of the first
+  /// round that failed; those behind it may have run or not. Since version 3.
+  std::int32_t (*rounds)(void* context, std::int64_t count, const void* frame, Rounds run);
 };
 
 using Entry = std::int32_t (*)(const Args* args, const Services* services);

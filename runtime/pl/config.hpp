@@ -30,7 +30,7 @@ struct RunConfig {
   std::string platform = "a2a3sim";
   DistributedConfig distributed = {};
   int cores = 4;                      ///< TRILITH_CORES; of one device: how many tasks run at once
-  int threads = 1;                    ///< TRILITH_THREADS; inside one kernel; other values: not built yet
+  int threads = 1;                    ///< TRILITH_THREADS; of one kernel: how many run rounds of pl::parallel
   std::string target_cpu = "native";  ///< TRILITH_TARGET_CPU; "native", "x86-64-v3", ...
   std::string cache_dir = {};  ///< TRILITH_CACHE_DIR; empty: $XDG_CACHE_HOME/trilith or ~/.cache/trilith
   std::uint64_t cache_limit = std::uint64_t{1} << 30;  ///< TRILITH_CACHE_LIMIT; bytes on disk

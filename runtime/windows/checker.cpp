@@ -6,29 +6,35 @@
 namespace pl::detail {
 namespace {
 
-/// Calls visit(first byte, one past the last) for each run of bytes that lie side by side.
+/// Calls visit(box) for bytes that are all elements; `base`: what boxes count from.
 template <class Visit>
-void for_each_run(const Elements& elements, const Visit& visit) {
-  std::int64_t run = elements.bytes;
-  std::size_t outer = elements.shape.size();
+void for_each_box(const Elements& elements, const char* base, const Visit& visit) {
   for (const std::int64_t extent : elements.shape)
     if (extent == 0) return;
-  while (outer != 0 &&
-         (elements.shape[outer - 1] == 1 || elements.strides[outer - 1] * elements.bytes == run)) {
-    --outer;
-    run *= elements.shape[outer];
+  ByteBox box{0, elements.bytes, 1, 0};
+  std::size_t outer = elements.shape.size();
+  const auto stride = [&](std::size_t axis) { return elements.strides[axis] * elements.bytes; };
+  // The last axes that lie side by side, then those that are rows of one distance.
+  while (outer != 0 && (elements.shape[outer - 1] == 1 || stride(outer - 1) == box.width))
+    box.width *= elements.shape[--outer];
+  if (outer != 0 && stride(outer - 1) > box.width) {
+    box.pitch = stride(outer - 1);
+    while (outer != 0 && (elements.shape[outer - 1] == 1 || stride(outer - 1) == box.pitch * box.rows))
+      box.rows *= elements.shape[--outer];
   }
   std::vector<std::int64_t> at(outer, 0);
   for (;;) {
-    const char* data = elements.data;
-    for (std::size_t axis = 0; axis < outer; ++axis)
-      data += at[axis] * elements.strides[axis] * elements.bytes;
-    visit(data, data + run);
+    box.begin = elements.data - base;
+    for (std::size_t axis = 0; axis < outer; ++axis) box.begin += at[axis] * stride(axis);
+    visit(box);
     std::size_t axis = outer;
     while (axis != 0 && ++at[axis - 1] == elements.shape[axis - 1]) at[--axis] = 0;
     if (axis == 0) return;
   }
 }
+
+/// Of the box and one past it.
+std::int64_t end_of(const ByteBox& box) { return box.begin + (box.rows - 1) * box.pitch + box.width; }
 
 }  // namespace
 
@@ -39,7 +45,7 @@ Checker::Checker(int ranks) : ranks_(ranks) {
 void Checker::add(const WindowMemory& window) {
   const Lock lock(mutex_);
   for (int member = 0; member < window.size(); ++member)
-    parts_.emplace(window.part(member).base, Part{&window.part(member), {}});
+    parts_.emplace(window.part(member).base, Part{&window.part(member), Shadow(window.bytes)});
 }
 
 CheckedThread Checker::device(int rank) {
@@ -92,6 +98,9 @@ WindowAccess Checker::make_access(const CheckedThread& thread, WindowAccess::Kin
   access.now = thread.clock.at(thread.lane);
   access.what = what;
   access.where = where;
+  auto file = files_.find(std::string_view(where.file));
+  if (file == files_.end()) file = files_.emplace(where.file).first;
+  access.where.file = file->c_str();
   return access;
 }
 
@@ -108,37 +117,60 @@ PublishTime Checker::publish_time(CheckedThread& thread, const Part& part, const
 }
 
 void Checker::access(CheckedThread& thread, WindowAccess::Kind kind, const char* what, const Place& where,
-                     const Elements& elements) {
+                     const Elements& elements, bool one_by_one) {
   const Lock lock(mutex_);
   Part* const part = part_of(elements.data);
   if (part == nullptr) return;
   WindowAccess access = make_access(thread, kind, what, where);
+  if (one_by_one) access.element = elements.bytes;
   access.begin = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::pair<std::int64_t, std::int64_t>> runs;
-  for_each_run(elements, [&](const char* begin, const char* end) {
-    runs.emplace_back(begin - part->part->base, end - part->part->base);
-    access.begin = std::min(access.begin, runs.back().first);
-    access.end = std::max(access.end, runs.back().second);
+  std::vector<ByteBox> boxes;
+  for_each_box(elements, part->part->base, [&](const ByteBox& box) {
+    boxes.push_back(box);
+    access.begin = std::min(access.begin, box.begin);
+    access.end = std::max(access.end, end_of(box));
   });
-  if (runs.empty()) return;
+  if (boxes.empty()) return;
   access.published = publish_time(thread, *part, access);
-  for (const auto& [begin, end] : runs) access_run(access, thread, *part, begin, end);
+  const auto shared = std::make_shared<const WindowAccess>(std::move(access));
+  for (const ByteBox& box : boxes) access_box(box, shared, thread, *part);
 }
 
-void Checker::access_run(const WindowAccess& access, const CheckedThread& thread, Part& part,
-                         std::int64_t begin, std::int64_t end) {
+void Checker::access_box(const ByteBox& box, const AccessRef& access, const CheckedThread& thread,
+                         Part& part) {
   const char* const base = part.part->base;
-  const auto first = begin / static_cast<std::int64_t>(sizeof(std::int32_t)) *
-                     static_cast<std::int64_t>(sizeof(std::int32_t));
-  for (auto at = cells_.lower_bound(reinterpret_cast<const std::int32_t*>(base + first));
-       at != cells_.end() && reinterpret_cast<const char*>(at->first) < base + end; ++at) {
-    if (access.kind != WindowAccess::Kind::Read)
-      throw CommError(report::misuse(*part.part, at->second.last_use(), access), access.where.location());
-    if (const std::optional<WindowAccess> writer = at->second.unordered_change(access, thread.clock))
-      throw CommError(report::race(*part.part, *writer, access), access.where.location());
+  constexpr auto cell_bytes = static_cast<std::int64_t>(sizeof(std::int32_t));
+  for (auto at = cells_.lower_bound(
+           reinterpret_cast<const std::int32_t*>(base + box.begin / cell_bytes * cell_bytes));
+       at != cells_.end() && reinterpret_cast<const char*>(at->first) < base + end_of(box); ++at) {
+    // Between the rows?
+    const std::int64_t behind = reinterpret_cast<const char*>(at->first) - (base + box.begin);
+    if (box.rows > 1 && behind > 0 && behind % box.pitch >= box.width &&
+        behind % box.pitch + cell_bytes <= box.pitch)
+      continue;
+    const WindowAccess one = access->at_byte(std::max(box.begin, box.begin + behind));
+    if (access->kind != WindowAccess::Kind::Read)
+      throw CommError(report::misuse(*part.part, at->second.last_use(), one), access->where.location());
+    if (const std::optional<WindowAccess> writer = at->second.unordered_change(*access, thread.clock))
+      throw CommError(report::race(*part.part, *writer, one), access->where.location());
   }
-  if (const std::optional<WindowAccess> earlier = part.shadow.add(begin, end, access, thread.clock))
-    throw CommError(report::race(*part.part, *earlier, access), access.where.location());
+  const Shadow::Conflict conflict = part.shadow.add(box, access, thread.clock);
+  if (conflict.earlier == nullptr) return;
+  // A wait that waits for too little is how it came to this.
+  for (const int rank : {access->rank, conflict.earlier->rank}) throw_stale(rank);
+  throw CommError(
+      report::race(*part.part, conflict.earlier->at_byte(conflict.byte), access->at_byte(conflict.byte)),
+      access->where.location());
+}
+
+void Checker::throw_stale(int rank) {
+  for (const auto& [cell, signal] : cells_) {
+    const Part* const part = part_of(reinterpret_cast<const char*>(cell));
+    const SignalCell::Fault* const stale = signal.stale();
+    if (stale == nullptr || part == nullptr || (rank >= 0 && part->part->rank != rank)) continue;
+    const std::int64_t index = stale->later.begin / static_cast<std::int64_t>(sizeof(std::int32_t));
+    throw CommError(report::fault(*part->part, index, *stale), stale->later.where.location());
+  }
 }
 
 SignalCell& Checker::cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,
@@ -236,6 +268,16 @@ void Checker::publish(CheckedThread& thread, int peer) {
   });
 }
 
+void Checker::all_have_met(const std::vector<CheckedThread*>& devices) {
+  VectorClock all;
+  for (const CheckedThread* device : devices) all.join(device->clock);
+  for (CheckedThread* device : devices) {
+    device->clock.join(all);
+    publish(*device, -1);
+    device->clock.tick(device->lane);
+  }
+}
+
 void Checker::note_collective(const WindowPart& part, std::string text) {
   const Lock lock(mutex_);
   auto& calls = collectives_[part.memory];
@@ -251,6 +293,7 @@ std::string Checker::collectives(const WindowMemory& window) {
 
 void Checker::finish() {
   const Lock lock(mutex_);
+  throw_stale(-1);
   if (unsignalled_.empty()) return;
   const Unsignalled& write = unsignalled_.front();
   throw CommError(report::unsignalled(*write.part, write.access), write.access.where.location());

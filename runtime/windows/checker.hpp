@@ -10,7 +10,9 @@
 #include "runtime/windows/shadow.hpp"
 #include "runtime/windows/signal_cell.hpp"
 
+#include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -48,9 +50,9 @@ class Checker {
   /// Its writes are published; its lane is free for work that comes after it.
   void end(CheckedThread& thread);
 
-  /// Elements that are read or written; nothing where they lie in no window.
+  /// Elements that are read or written; nothing where they lie in no window. `one_by_one`: each by an operation of its own.
   void access(CheckedThread& thread, WindowAccess::Kind kind, const char* what, const Place& where,
-              const Elements& elements);
+              const Elements& elements, bool one_by_one = false);
   /// A change of a cell: adds to it, or sets it, and wakes who waits. `index` as in CellWait.
   void change(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int64_t index,
               bool sets, std::int32_t value, const char* what, const Place& where);
@@ -62,6 +64,10 @@ class Checker {
   void waited(CheckedThread& thread, const CellWait& wait);
   /// The remote writes of the thread so far are ordered before what comes; `peer`: those to this rank; -1: all.
   void publish(CheckedThread& thread, int peer);
+
+  /// The host has waited for all ranks and dispatches no more before it goes on: an order of everything, as a collective
+  /// is. Their devices.
+  void all_have_met(const std::vector<CheckedThread*>& devices);
 
   void note_collective(const WindowPart& part, std::string text);
   /// The collectives of every rank that shares the window, with the first difference marked; nothing: none.
@@ -85,17 +91,21 @@ class Checker {
     WindowAccess access;
   };
   [[nodiscard]] Part* part_of(const char* address) TRILITH_REQUIRES(mutex_);
-  [[nodiscard]] static WindowAccess make_access(const CheckedThread& thread, WindowAccess::Kind kind,
-                                                const char* what, const Place& where);
-  void access_run(const WindowAccess& access, const CheckedThread& thread, Part& part, std::int64_t begin,
-                  std::int64_t end) TRILITH_REQUIRES(mutex_);
+  [[nodiscard]] WindowAccess make_access(const CheckedThread& thread, WindowAccess::Kind kind,
+                                         const char* what, const Place& where) TRILITH_REQUIRES(mutex_);
+  void access_box(const ByteBox& box, const AccessRef& access, const CheckedThread& thread, Part& part)
+      TRILITH_REQUIRES(mutex_);
   SignalCell& cell_of(const WindowAccess& access, const WindowPart& part, const std::int32_t* cell,
                       std::int64_t index) TRILITH_REQUIRES(mutex_);
+  /// Throws for a wait of a rank that an earlier round's signal has satisfied; -1: of any.
+  void throw_stale(int rank) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] PublishTime publish_time(CheckedThread& thread, const Part& part, const WindowAccess& access)
       TRILITH_REQUIRES(mutex_);
 
   Mutex mutex_;
   const int ranks_;
+  // Of places: compiled code that has their names may go before the run ends.
+  std::set<std::string, std::less<>> files_ TRILITH_GUARDED_BY(mutex_);
   std::map<const char*, Part> parts_ TRILITH_GUARDED_BY(mutex_);  ///< by their first byte
   std::map<const std::int32_t*, SignalCell> cells_ TRILITH_GUARDED_BY(mutex_);
   std::vector<Lane> lanes_ TRILITH_GUARDED_BY(mutex_);

@@ -7,6 +7,8 @@
 // that it adds for the next call is lost.
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/call_note.hpp"
+#include "runtime/windows/few_elements.hpp"
+#include "runtime/windows/meeting.hpp"
 #include "runtime/windows/reduce_lines.hpp"
 #include "runtime/windows/remote_call.hpp"
 #include "runtime/windows/remote_memory.hpp"
@@ -59,48 +61,60 @@ class Collective {
       case abi::remote_gather: require_rows(); break;
       default: break;
     }
-    enter();
+    const FewElements few(call_, elements_);
+    const bool are_few = meets_in_memory() && few.fit();
+    if (meets_in_memory())
+      enter_in_memory(are_few ? &few : nullptr);
+    else
+      enter();
     if (Checker* const checker = this->checker()) note_accesses(*checker);
-    if (call_.operation != abi::remote_barrier) {
+    if (are_few)
+      few.take(places_);
+    else if (call_.operation != abi::remote_barrier)
       move();
-      meet();
-    }
+    leave(are_few);
     if (signal_) signal_->clear();
   }
 
  private:
-  static constexpr int ring = 2;
-  // A block of this many bytes and its copy stay in the first-level cache.
-  static constexpr std::int64_t block_bytes = 8192;
+  // Held while two rows change places: the block and the two stay in the first-level cache.
+  static constexpr std::size_t block_bytes = 8192;
   // To and from other processes: a transfer of this many takes longer than to ask for it.
   static constexpr std::int64_t far_block_bytes = 1 << 18;
 
   [[nodiscard]] int size() const { return memory_.size(); }
-  [[nodiscard]] int algorithm() const { return call_.mode / 4; }
-  [[nodiscard]] ReduceOperation operation() const { return static_cast<ReduceOperation>(call_.mode % 4); }
+  [[nodiscard]] bool meets_in_memory() const { return own_.meeting != nullptr && !signal_; }
   [[nodiscard]] std::string title() const { return name_of(call_.operation); }
   [[nodiscard]] char* data(const WindowPart& part) const { return part.base + offset_; }
   /// Elements of a part from its `first` on go to memory of this rank.
   void bring(const WindowPart& from, std::int64_t first, char* to, std::int64_t count) const {
     read_bytes(from, data(from) + first * element_, to, bytes(count));
   }
-  /// The same elements where they lie, or a copy where that is in another process.
-  [[nodiscard]] const char* look_at(const WindowPart& from, std::int64_t first, std::int64_t count) {
-    if (from.far == nullptr) return data(from) + first * element_;
-    copy_.resize(bytes(count));
-    bring(from, first, copy_.data(), count);
-    return copy_.data();
-  }
-  /// The reduced elements go to a part.
-  void give(LineReducer& reducer, const WindowPart& to, std::int64_t first, std::int64_t count) {
-    if (to.far == nullptr) return reducer.give(data(to) + first * element_, count);
-    copy_.resize(bytes(count));
-    reducer.give(copy_.data(), count);
-    write_bytes(to, data(to) + first * element_, copy_.data(), bytes(count));
-  }
-  /// Elements that are reduced at a time.
-  [[nodiscard]] std::int64_t block() const {
-    return (memory_.remote() == nullptr ? block_bytes : far_block_bytes) / element_;
+  /// Reduces the elements [begin, end) of these parts, in this order, into the same elements of the targets. A target
+  /// may be one of the parts.
+  void reduce(std::span<const WindowPart* const> from, std::span<const WindowPart* const> to,
+              std::int64_t begin, std::int64_t end) const {
+    std::vector<const char*> lines(from.size());
+    std::vector<char*> targets(to.size());
+    if (memory_.remote() == nullptr) {
+      const auto at = [&](const WindowPart* part) { return data(*part) + begin * element_; };
+      std::ranges::transform(from, lines.begin(), at);
+      std::ranges::transform(to, targets.begin(), at);
+      if (begin < end) reduce_lines(view_.dtype, call_.reduction(), lines, targets, end - begin);
+      return;
+    }
+    const std::int64_t block = std::min(far_block_bytes / element_, end - begin);
+    std::vector<char> copies(bytes(block) * (from.size() + 1));
+    for (std::size_t i = 0; i < from.size(); ++i) lines[i] = copies.data() + bytes(block) * i;
+    char* const result = copies.data() + bytes(block) * from.size();
+    for (std::int64_t at = begin; at < end; at += block) {
+      const std::int64_t count = std::min(block, end - at);
+      for (std::size_t i = 0; i < from.size(); ++i)
+        bring(*from[i], at, copies.data() + bytes(block) * i, count);
+      reduce_lines(view_.dtype, call_.reduction(), lines, {&result, 1}, count);
+      for (const WindowPart* const part : to)
+        write_bytes(*part, data(*part) + at * element_, result, bytes(count));
+    }
   }
   [[nodiscard]] std::size_t bytes(std::int64_t count) const {
     return static_cast<std::size_t>(count * element_);
@@ -110,7 +124,7 @@ class Collective {
     const int root = static_cast<int>(call_.peer);
     switch (call_.operation) {
       case abi::remote_allreduce:
-        if (algorithm() == ring)
+        if (call_.reduces_by_ring())
           reduce_by_ring();
         else
           reduce_by_mesh(0, size());
@@ -232,7 +246,7 @@ class Collective {
                     std::array{count == size() ? elements_ : count * row()}, element_});
   }
 
-  /// A dissemination barrier: in round k each rank signals the one 2^k behind it.
+  /// A step of all ranks.
   void meet() {
     // Whoever hears of this rank through others must see what it has put, too.
     if (RemoteMemory* const remote = memory_.remote()) remote->fence();
@@ -241,6 +255,14 @@ class Collective {
       // The checker takes the order from Trilith's own cells, whose values only grow.
       if (checker() == nullptr) return;
     }
+    if (own_.meeting != nullptr)
+      meet_in_memory();
+    else
+      meet_by_messages();
+  }
+
+  /// A dissemination barrier: in round k each rank signals the one 2^k behind it.
+  void meet_by_messages() {
     const std::uint32_t number = ++own_.state->barriers;
     int cell = 0;
     for (int distance = 1; distance < size(); distance *= 2, ++cell) {
@@ -249,26 +271,91 @@ class Collective {
     }
   }
 
-  /// The first barrier: behind it every rank has said which collective it is in.
+  void meet_in_memory() {
+    const std::uint32_t step = ++own_.state->steps;
+    tell(own_.meeting->steps, step);
+    for_each_peer([&](const WindowPart& peer) { look_for(peer, peer.meeting->steps, step); });
+    own_.state->unsettled.store(0, std::memory_order_relaxed);
+  }
+
+  /// The last step: behind it all parts are complete.
+  void leave(bool are_few) {
+    if (call_.operation == abi::remote_barrier) return;
+    // The checker would take a peer's write of its own result for one that nothing orders.
+    if (!are_few || checker() != nullptr) return meet();
+    // Only who looks into a peer's part has to wait for it.
+    const std::uint32_t step = ++own_.state->steps;
+    tell(own_.meeting->steps, step);
+    own_.state->unsettled.store(step, std::memory_order_relaxed);
+  }
+
+  template <class Use>
+  void for_each_peer(const Use& use) const {
+    for (int i = 1; i < size(); ++i) use(memory_.part((own_.member + i) % size()));
+  }
+  /// Sets a cell of the own place that peers wait for.
+  void tell(std::int32_t& cell, std::uint32_t number) const {
+    const auto value = static_cast<std::int32_t>(number);
+    if (Checker* const checker = this->checker())
+      checker->change(watch_->thread(), own_, &cell, -1, true, value, name_of(call_.operation), call_.where);
+    else
+      WaitMonitor::set(own_, &cell, value);
+  }
+  void look_for(const WindowPart& peer, std::int32_t& cell, std::uint32_t number) const {
+    const CellWait wait{&own_,           &cell,       -1,   static_cast<std::int32_t>(number), true, true,
+                        call_.operation, call_.where, &peer};
+    memory_.monitor().wait(wait);
+    if (Checker* const checker = this->checker()) checker->waited(watch_->thread(), wait);
+  }
+
+  /// The first step: behind it every rank has said which collective it is in.
   void enter() {
-    const std::uint32_t number = ++own_.state->collectives;
-    CollectiveCall& own = own_.state->calls[number % 2];
-    own = {number,     call_.operation,
-           call_.mode, has_root() || call_.operation == abi::remote_send_recv ? call_.peer : 0,
-           elements_,  static_cast<std::int32_t>(view_.dtype),
-           call_.where};
-    if (call_.operation == abi::remote_barrier) own.elements = own.dtype = 0;
-    if (Checker* const checker = this->checker()) checker->note_collective(own_, text(own));
+    const CollectiveCall own = next_call();
+    own_.state->calls[own.number % 2] = own;
     leave_note(own_, own);
     meet();
     const WindowPart& neighbour = memory_.part((own_.member + 1) % size());
     CallNote note;
-    const CollectiveCall& other = call_of(neighbour, number, note);
+    require_same(own, call_of(neighbour, own.number, note), neighbour);
+  }
+  /// The same where the ranks see each other; `few`: with the elements.
+  void enter_in_memory(const FewElements* few) {
+    const CollectiveCall own = next_call();
+    const auto place_of = [&](const WindowPart& part) -> Shown& {
+      return part.meeting->shown[own.number % 2];
+    };
+    Shown& place = place_of(own_);
+    place.call = own;
+    if (few != nullptr) few->show(place);
+    tell(place.number, own.number);
+    places_[static_cast<std::size_t>(own_.member)] = &place;
+    for_each_peer([&](const WindowPart& peer) {
+      Shown& shown = place_of(peer);
+      look_for(peer, shown.number, own.number);
+      require_same(own, shown.call, peer);
+      places_[static_cast<std::size_t>(peer.member)] = &shown;
+    });
+  }
+
+  [[nodiscard]] CollectiveCall next_call() const {
+    const bool barrier = call_.operation == abi::remote_barrier;
+    const CollectiveCall call{
+        ++own_.state->collectives,
+        static_cast<std::int16_t>(call_.operation),
+        static_cast<std::int16_t>(barrier ? DType{} : view_.dtype),
+        call_.mode,
+        has_root() || call_.operation == abi::remote_send_recv ? static_cast<std::int32_t>(call_.peer) : 0,
+        barrier ? 0 : elements_,
+        call_.where};
+    if (Checker* const checker = this->checker()) checker->note_collective(own_, text(call));
+    return call;
+  }
+  void require_same(const CollectiveCall& own, const CollectiveCall& other, const WindowPart& peer) const {
     if (own.same_as(other)) return;
     throw CommError(
-        "ranks make different collective calls, of " + memory_.title() + ": call " + std::to_string(number) +
-            " of rank " + std::to_string(own_.rank) + " is " + text(own) + ", of rank " +
-            std::to_string(neighbour.rank) + " " + text(other) +
+        "ranks make different collective calls, of " + memory_.title() + ": call " +
+            std::to_string(own.number) + " of rank " + std::to_string(own_.rank) + " is " + text(own) +
+            ", of rank " + std::to_string(peer.rank) + " " + text(other) +
             "; every rank makes the same calls in the same order, with the same shape and options" +
             (checker() != nullptr ? checker()->collectives(memory_) : std::string()),
         call_.where.location());
@@ -288,21 +375,22 @@ class Collective {
         call.operation == abi::remote_reduce) {
       static constexpr const char* names[] = {"Sum", "Max", "Min", "Prod"};
       result += std::string(" by ") + names[call.mode % 4];
-      if (call.mode / 4 != 0) result += call.mode / 4 == ring ? " (ring)" : " (mesh)";
+      if (call.mode / 4 != 0) result += call.mode / 4 == 2 ? " (ring)" : " (mesh)";
     }
     return result + " at " + call.where.location().str();
   }
 
+  /// Those of the members [first, last).
+  [[nodiscard]] std::vector<const WindowPart*> parts(int first, int last) const {
+    std::vector<const WindowPart*> result;
+    for (int member = first; member < last; ++member) result.push_back(&memory_.part(member));
+    return result;
+  }
+
   /// Each rank reduces one piece of all parts, in the order of ranks, and writes it to the members [first, last).
-  void reduce_by_mesh(int first, int last) {
+  void reduce_by_mesh(int first, int last) const {
     const auto [begin, end] = piece(own_.member);
-    LineReducer reducer(view_.dtype, operation(), block());
-    for (std::int64_t at = begin; at < end; at += reducer.capacity()) {
-      const std::int64_t count = std::min(reducer.capacity(), end - at);
-      for (int member = 0; member < size(); ++member)
-        reducer.take(look_at(memory_.part(member), at, count), count, member == 0);
-      for (int member = first; member < last; ++member) give(reducer, memory_.part(member), at, count);
-    }
+    reduce(parts(0, size()), parts(first, last), begin, end);
   }
 
   /// Elements of the `number`th of as many pieces as ranks; whole cache lines where there are enough.
@@ -321,7 +409,6 @@ class Collective {
     const WindowPart& right = memory_.part((own_.member + 1) % n);
     const std::uint32_t base = own_.state->ring_steps;
     if (!signal_) own_.state->ring_steps += static_cast<std::uint32_t>(2 * (n - 1));
-    LineReducer reducer(view_.dtype, operation(), block());
     for (int step = 0; step < 2 * (n - 1); ++step) {
       const auto done = base + static_cast<std::uint32_t>(step);
       const bool reduces = step < n - 1;
@@ -329,12 +416,8 @@ class Collective {
       if (!signal_ && !reduces) wait(WindowMemory::ring_cell + 1, done + 2 - static_cast<std::uint32_t>(n));
       const int shift = reduces ? step + 1 : step - (n - 1);
       const auto [begin, end] = piece(((own_.member - shift) % n + n) % n);
-      for (std::int64_t at = begin; at < end; at += reducer.capacity()) {
-        const std::int64_t count = std::min(reducer.capacity(), end - at);
-        reducer.take(look_at(left, at, count), count, true);
-        if (reduces) reducer.take(data(own_) + at * element_, count, false);
-        reducer.give(data(own_) + at * element_, count);
-      }
+      const std::array<const WindowPart*, 2> both{&left, &own_};
+      reduce(std::span(both).first(reduces ? 2 : 1), std::span(both).last(1), begin, end);
       if (signal_) {
         meet();
         continue;
@@ -362,17 +445,10 @@ class Collective {
       write_bytes(to, data(to) + first * element_, data(from) + first * element_, bytes(row()));
   }
 
-  void reduce_rows() {
-    std::vector<char> result(bytes(row()));
-    LineReducer reducer(view_.dtype, operation(), block());
-    for (std::int64_t at = 0; at < row(); at += reducer.capacity()) {
-      const std::int64_t count = std::min(reducer.capacity(), row() - at);
-      for (int member = 0; member < size(); ++member)
-        reducer.take(look_at(memory_.part(member), own_.member * row() + at, count), count, member == 0);
-      reducer.give(result.data() + at * element_, count);
-    }
-    meet();
-    std::memcpy(data(own_) + own_.member * row() * element_, result.data(), result.size());
+  /// Nobody else reads or writes this row of any part.
+  void reduce_rows() const {
+    const std::int64_t begin = own_.member * row();
+    reduce(parts(0, size()), parts(own_.member, own_.member + 1), begin, begin + row());
   }
 
   /// What was row `own` of each peer, as far as it counts, and those counts.
@@ -408,6 +484,7 @@ class Collective {
   }
 
   void exchange_rows() {
+    if (memory_.remote() == nullptr) return swap_rows();
     std::vector<char> result(bytes(elements_));
     for (int i = 0; i < size(); ++i) {
       const int member = (own_.member + i) % size();
@@ -415,6 +492,23 @@ class Collective {
     }
     meet();
     std::memcpy(data(own_), result.data(), result.size());
+  }
+
+  /// The own row of a peer and the peer's row here change places: each of the two ranks does one half.
+  void swap_rows() const {
+    for_each_peer([&](const WindowPart& peer) {
+      const std::size_t all = bytes(row()), half = std::min(all, (all / 2 + 63) / 64 * 64);
+      const bool first = own_.member < peer.member;
+      char* const here = data(own_) + peer.member * row() * element_;
+      char* const there = data(peer) + own_.member * row() * element_;
+      std::array<char, block_bytes> held;
+      for (std::size_t at = first ? 0 : half, end = first ? half : all; at < end; at += held.size()) {
+        const std::size_t length = std::min(held.size(), end - at);
+        std::memcpy(held.data(), here + at, length);
+        std::memcpy(here + at, there + at, length);
+        std::memcpy(there + at, held.data(), length);
+      }
+    });
   }
 
   const RemoteCall& call_;
@@ -425,8 +519,9 @@ class Collective {
   const std::int64_t element_;
   TaskWatch* const watch_ = thread_state().watch;
   std::int64_t elements_ = 1;
-  std::vector<char> copy_;
   std::optional<SignalCells> signal_;
+  std::array<const Shown*, MeetingPlace::most_ranks>
+      places_{};  ///< of the members, where they have shown this call
 };
 
 }  // namespace

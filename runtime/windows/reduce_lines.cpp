@@ -3,6 +3,8 @@
 #include "codegen/half.hpp"
 #include "runtime/windows/with_number.hpp"
 
+#include <algorithm>
+#include <array>
 #include <type_traits>
 
 namespace pl::detail {
@@ -46,52 +48,48 @@ A combine(ReduceOperation operation, A a, A b) {
   return a;
 }
 
+// So many accumulators stay in the first-level cache, with what is added to them.
+constexpr std::int64_t block = 1024;
+
 template <class T, ReduceOperation operation>
-void take_line(typename Accumulator<T>::type* into, const T* line, std::int64_t count) {
+void reduce_as(std::span<const char* const> lines, std::span<char* const> targets, std::int64_t count) {
   using A = typename Accumulator<T>::type;
-  for (std::int64_t i = 0; i < count; ++i) into[i] = combine<A>(operation, into[i], static_cast<A>(line[i]));
-}
-
-template <class T>
-void take_as(void* memory, ReduceOperation operation, const void* from, std::int64_t count, bool first) {
-  using A = typename Accumulator<T>::type;
-  auto* into = static_cast<A*>(memory);
-  const auto* line = static_cast<const T*>(from);
-  if (first) {
-    for (std::int64_t i = 0; i < count; ++i) into[i] = static_cast<A>(line[i]);
-    return;
+  std::array<A, block> sums;
+  for (std::int64_t begin = 0; begin < count; begin += block) {
+    const std::int64_t length = std::min(block, count - begin);
+    const auto line = [&](std::size_t number) { return reinterpret_cast<const T*>(lines[number]) + begin; };
+    const T* const first = line(0);
+    if (lines.size() == 1) {
+      for (std::int64_t i = 0; i < length; ++i) sums[i] = static_cast<A>(first[i]);
+    } else {
+      const T* const second = line(1);
+      for (std::int64_t i = 0; i < length; ++i)
+        sums[i] = combine<A>(operation, static_cast<A>(first[i]), static_cast<A>(second[i]));
+    }
+    for (std::size_t number = 2; number < lines.size(); ++number) {
+      const T* const next = line(number);
+      for (std::int64_t i = 0; i < length; ++i)
+        sums[i] = combine<A>(operation, sums[i], static_cast<A>(next[i]));
+    }
+    for (char* const target : targets) {
+      T* const to = reinterpret_cast<T*>(target) + begin;
+      for (std::int64_t i = 0; i < length; ++i) to[i] = static_cast<T>(sums[i]);
+    }
   }
-  switch (operation) {
-    case ReduceOperation::Sum: take_line<T, ReduceOperation::Sum>(into, line, count); return;
-    case ReduceOperation::Max: take_line<T, ReduceOperation::Max>(into, line, count); return;
-    case ReduceOperation::Min: take_line<T, ReduceOperation::Min>(into, line, count); return;
-    case ReduceOperation::Prod: take_line<T, ReduceOperation::Prod>(into, line, count); return;
-  }
-}
-
-template <class T>
-void give_as(const void* memory, void* to, std::int64_t count) {
-  const auto* from = static_cast<const typename Accumulator<T>::type*>(memory);
-  auto* line = static_cast<T*>(to);
-  for (std::int64_t i = 0; i < count; ++i) line[i] = static_cast<T>(from[i]);
 }
 
 }  // namespace
 
-LineReducer::LineReducer(DType dtype, ReduceOperation operation, std::int64_t capacity)
-    : dtype_(dtype),
-      operation_(operation),
-      capacity_(capacity > 0 ? capacity : 1),
-      // Eight bytes an element: no accumulator is wider.
-      memory_(static_cast<std::size_t>(capacity_)) {}
-
-void LineReducer::take(const void* line, std::int64_t count, bool first) {
-  with_number(dtype_, "a reduction",
-              [&]<class T>(T*) { take_as<T>(memory_.data(), operation_, line, count, first); });
-}
-
-void LineReducer::give(void* line, std::int64_t count) {
-  with_number(dtype_, "a reduction", [&]<class T>(T*) { give_as<T>(memory_.data(), line, count); });
+void reduce_lines(DType dtype, ReduceOperation operation, std::span<const char* const> lines,
+                  std::span<char* const> targets, std::int64_t count) {
+  with_number(dtype, "a reduction", [&]<class T>(T*) {
+    switch (operation) {
+      case ReduceOperation::Sum: return reduce_as<T, ReduceOperation::Sum>(lines, targets, count);
+      case ReduceOperation::Max: return reduce_as<T, ReduceOperation::Max>(lines, targets, count);
+      case ReduceOperation::Min: return reduce_as<T, ReduceOperation::Min>(lines, targets, count);
+      case ReduceOperation::Prod: return reduce_as<T, ReduceOperation::Prod>(lines, targets, count);
+    }
+  });
 }
 
 }  // namespace pl::detail

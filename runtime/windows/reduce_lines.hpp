@@ -4,28 +4,16 @@
 #include "codegen/dtype.hpp"
 
 #include <cstdint>
-#include <vector>
+#include <span>
 
 namespace pl::detail {
 
 enum class ReduceOperation : std::uint8_t { Sum, Max, Min, Prod };
 
-/// Takes lines one after the other and gives their reduction. 16-bit floats are reduced in float and rounded once, by
-/// `give`. NaN goes through Max and Min; integers wrap; bool is refused before.
-class LineReducer {
- public:
-  LineReducer(trilith::codegen::DType dtype, ReduceOperation operation, std::int64_t capacity);
-  /// Elements that it can hold.
-  [[nodiscard]] std::int64_t capacity() const { return capacity_; }
-  /// `first`: forget what was there.
-  void take(const void* line, std::int64_t count, bool first);
-  void give(void* line, std::int64_t count);
-
- private:
-  const trilith::codegen::DType dtype_;
-  const ReduceOperation operation_;
-  const std::int64_t capacity_;
-  std::vector<std::uint64_t> memory_;
-};
+/// Reduces `count` elements of each line, in the order of the lines, and writes the result to all targets. A target may be
+/// one of the lines. 16-bit floats are reduced in float and rounded once. NaN goes through Max and Min; integers wrap.
+/// Throws DtypeError for bool.
+void reduce_lines(trilith::codegen::DType dtype, ReduceOperation operation,
+                  std::span<const char* const> lines, std::span<char* const> targets, std::int64_t count);
 
 }  // namespace pl::detail

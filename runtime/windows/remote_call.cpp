@@ -3,6 +3,7 @@
 #include "codegen/message.hpp"
 #include "codegen/reference.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/meeting.hpp"
 #include "runtime/windows/remote_memory.hpp"
 #include "runtime/windows/remote_transfer.hpp"
 #include "runtime/windows/task_watch.hpp"
@@ -59,7 +60,7 @@ const WindowPart& own_part(const RemoteCall& call) {
                         " on a pld::DistributedTensor that belongs to no rank; windows come from "
                         "pld::window in a host orchestrator and get their rank by a dispatch",
                     call.where.location());
-  part->memory->require_alive(name_of(call.operation), call.where.location());
+  part->memory->require_alive(name_of(call.operation), call.where);
   return *part;
 }
 
@@ -72,7 +73,9 @@ const WindowPart& peer_part(const RemoteCall& call) {
                         (size == 1 ? " rank shares" : " ranks share") + "; peers are 0 to " +
                         std::to_string(size - 1),
                     call.where.location());
-  return own.memory->part(static_cast<int>(call.peer));
+  const WindowPart& peer = own.memory->part(static_cast<int>(call.peer));
+  await_results(own, peer, call.operation, call.where);
+  return peer;
 }
 
 /// Where the view's first element lies in the peer's part.
@@ -303,6 +306,7 @@ CellWait wait_of(RemoteCall& call) {
 void wait_for(const CellWait& wait) {
   TaskWatch* const watch = thread_state().watch;
   Checker* const checker = watch != nullptr ? watch->checker() : nullptr;
+  if (watch != nullptr) watch->flush();
   if (checker != nullptr) checker->will_wait(watch->thread(), wait);
   wait.part->memory->monitor().wait(wait);
   if (checker != nullptr) checker->waited(watch->thread(), wait);
@@ -318,11 +322,12 @@ void defer(const CellWait& wait) {
     *earlier = wait;
 }
 
-void order_all_writes() {
+/// `fences`: nothing else will order them against later reads of this task.
+void order_all_writes(bool fences) {
   TaskWatch* const watch = thread_state().watch;
   // Before the fence, or the processor may still hold back what a seed has held back.
   if (watch != nullptr) watch->schedule().deliver(-1);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (fences) std::atomic_thread_fence(std::memory_order_seq_cst);
   if (RemoteMemory* const remote = RemoteMemory::in_use()) [[unlikely]]
     remote->fence();
   if (watch == nullptr) return;
@@ -370,6 +375,7 @@ const char* name_of(abi::RemoteOperation operation) {
     case abi::remote_scatter: return "pld::scatter";
     case abi::remote_gather: return "pld::gather";
     case abi::remote_send_recv: return "pld::send_recv";
+    case abi::remote_access: return "an access";
   }
   return "an unknown operation of pld";
 }
@@ -392,11 +398,26 @@ void DeferredWaits::wait() {
   for (const CellWait& wait : waits_) wait_for(wait);
 }
 
+void note_own_access(const ViewRef& window, const abi::Remote& request) {
+  using Kind = WindowAccess::Kind;
+  static constexpr struct {
+    Kind kind;
+    const char* what;
+  } accesses[] = {{Kind::Read, "pl::load"},        {Kind::Write, "pl::store"}, {Kind::Add, "pl::store"},
+                  {Kind::Read, "pl::read"},        {Kind::Write, "pl::write"}, {Kind::Read, "pl::gather_row"},
+                  {Kind::Read, "pl::paged_gather"}};
+  const auto& access = accesses[request.mode];
+  const auto rank = static_cast<std::size_t>(request.rank);
+  note_access(access.kind, access.what, window, {request.offsets, rank}, {request.shape, rank},
+              {request.file, request.line, request.column});
+}
+
 void perform(RemoteCall& call) {
   std::optional<TracedCall> traced;
   if (TracedThread* const thread = thread_state().traced) [[unlikely]]
     traced.emplace(*thread, call);
   if (TaskWatch* const watch = thread_state().watch) [[unlikely]] {
+    watch->flush();
     if (const LeaveOut leave_out = leave_out_for_tests(); leave_out != nullptr && leave_out(call)) return;
     if (call.operation != abi::remote_rank && call.operation != abi::remote_size) watch->schedule().pause();
   }
@@ -410,9 +431,10 @@ void perform(RemoteCall& call) {
     case abi::remote_notify: notify_peer(call); return;
     case abi::remote_wait: wait_for(wait_of(call)); return;
     case abi::remote_defer_wait: defer(wait_of(call)); return;
-    case abi::remote_fence: order_all_writes(); return;
+    case abi::remote_fence: order_all_writes(true); return;
     default:
-      order_all_writes();
+      // Its signals do.
+      order_all_writes(false);
       run_collective(call);
       return;
   }

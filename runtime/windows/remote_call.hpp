@@ -5,6 +5,7 @@
 #include "pl/abi.hpp"
 #include "pl/tensor.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/reduce_lines.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 #include "runtime/windows/window_memory.hpp"
 
@@ -27,6 +28,9 @@ struct RemoteCall {
   void* data = nullptr;
   std::int64_t value = 0;  ///< given, or the answer; of a collective: the leading axes that the view dropped
   Place where;
+  // Of a reduction: `mode` is its operation + 4 * pld::Algorithm.
+  [[nodiscard]] ReduceOperation reduction() const { return static_cast<ReduceOperation>(mode % 4); }
+  [[nodiscard]] bool reduces_by_ring() const { return mode / 4 == 2; }
 };
 
 /// Does it, waiting where it must. Throws CommError, ShapeError, DtypeError at the request's place, or Stopped.
@@ -35,6 +39,10 @@ void perform(RemoteCall& call);
 /// The part of `whole` that a request names, with `shape` as its extents. Throws ShapeError where it is not inside.
 [[nodiscard]] ViewRef region_of(const ViewRef& whole, std::span<const std::int64_t> offsets,
                                 std::span<const std::int64_t> shape, const RemoteCall& call);
+
+/// What code for a checked run is about to load from its own part or to store there, as the native operations say it of
+/// themselves.
+void note_own_access(const ViewRef& window, const abi::Remote& request);
 
 /// For tests: an operation of a checked run that must not happen, as if it were not in the program; null: none.
 using LeaveOut = bool (*)(const RemoteCall& call);

@@ -27,15 +27,15 @@ std::optional<SignalCell::Fault> SignalCell::change(const WindowAccess& setter, 
     fault = Fault{resets               ? Kind::LostReset
                   : sets && other_sets ? Kind::SetByMany
                                        : Kind::SetAndAdd,
-                  earlier, setter, std::nullopt};
+                  earlier, setter, std::nullopt, 0};
     break;
   }
   // Had it come before the wait, that would have found another value.
   if (!fault && last_wait_ && !last_wait_->at_least && value != last_wait_->expected &&
       !last_wait_->by.before(clock))
-    fault = Fault{Kind::LostValue, last_wait_->by, setter, std::nullopt};
-  if (!fault && repeated_ && !repeated_->by.before(clock))
-    fault = Fault{Kind::Stale, last_wait_->by, repeated_->by, setter};
+    fault = Fault{Kind::LostValue, last_wait_->by, setter, std::nullopt, 0};
+  if (!stale_ && repeated_ && !repeated_->by.before(clock))
+    stale_ = Fault{Kind::Stale, last_wait_->by, repeated_->by, setter, next_number_};
 
   if (sets) writers_.clear();
   std::erase_if(writers_, [&](const WindowAccess& access) { return access.lane == setter.lane; });
@@ -72,20 +72,19 @@ std::optional<SignalCell::Fault> SignalCell::waited(const WindowAccess& waiter, 
   if (repeats && wait.index >= 0) {
     // The same wait again for the same signal: a mistake where there is another one that it should have waited for.
     for (const Change& change : changes_)
-      if (change.number > seen->number && !change.by.before(clock)) {
-        fault = Fault{Fault::Kind::Stale, last_wait_->by, waiter, change.by};
-        break;
-      }
+      if (!stale_ && change.number > seen->number && !change.by.before(clock))
+        stale_ = Fault{Fault::Kind::Stale, last_wait_->by, waiter, change.by, change.number};
     repeated_ = now;
   } else {
     last_wait_ = now;
     repeated_.reset();
+    if (stale_ && seen->number >= stale_->number) stale_.reset();
   }
   // It could as well have looked after a change that came since.
-  if (!fault && !wait.at_least)
+  if (!wait.at_least)
     for (const Change& change : changes_)
       if (change.number > seen->number && change.value != wait.expected && !change.by.before(clock)) {
-        fault = Fault{Fault::Kind::LostValue, waiter, change.by, std::nullopt};
+        fault = Fault{Fault::Kind::LostValue, waiter, change.by, std::nullopt, 0};
         break;
       }
   clock.join(seen->releases);

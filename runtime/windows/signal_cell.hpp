@@ -20,7 +20,10 @@ class SignalCell {
     Kind kind;
     WindowAccess earlier, later;
     std::optional<WindowAccess> signal;  ///< Stale: the one that the wait did not wait for
+    std::uint64_t number = 0;            ///< Stale: of that one
   };
+
+  // Both give a mistake that is one whatever comes; a stale signal is none before all waits are known.
 
   /// `setter`: a Write sets the cell to `value`, an Add has made it `value`. `owner`: the rank whose cell it is.
   [[nodiscard]] std::optional<Fault> change(const WindowAccess& setter, std::int32_t value,
@@ -31,6 +34,9 @@ class SignalCell {
   /// A change that is not ordered before a read of the cell as data.
   [[nodiscard]] std::optional<WindowAccess> unordered_change(const WindowAccess& reader,
                                                              const VectorClock& clock) const;
+  /// A wait that an earlier round's signal has satisfied, while none has waited for the signal that came since: the rank may
+  /// still do that. Null: none.
+  [[nodiscard]] const Fault* stale() const { return stale_ ? &*stale_ : nullptr; }
   /// The last notify or wait.
   [[nodiscard]] const WindowAccess& last_use() const { return last_use_; }
   void set_last_use(const WindowAccess& access) { last_use_ = access; }
@@ -60,6 +66,7 @@ class SignalCell {
   std::vector<WindowAccess> writers_;  ///< the last of each lane since the last Set, that one included
   std::optional<Wait> last_wait_;
   std::optional<Wait> repeated_;  ///< one that an earlier round's change has satisfied
+  std::optional<Fault> stale_;
 };
 
 }  // namespace pl::detail

@@ -2,6 +2,7 @@
 
 #include "runtime/measure.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/meeting.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
 
@@ -59,6 +60,9 @@ SignalCells::SignalCells(const RemoteCall& call, const ViewRef& cells) : call_(c
     watch->checker()->lend_to_collective(watch->thread(), *cells.window,
                                          static_cast<std::int32_t*>(cells.data), index_of(cells), ranks,
                                          name_of(call.operation), call.where);
+  const WindowPart& own = *cells.window;
+  for (int member = 0; member < ranks; ++member)
+    await_results(own, own.memory->part(member), call.operation, call.where);
   for (int member = 0; member < ranks; ++member) {
     // A peer that has come first has added its 1.
     const std::int32_t seen =

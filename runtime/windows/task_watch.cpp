@@ -4,8 +4,43 @@
 #include "runtime/thread_state.hpp"
 
 #include <array>
+#include <utility>
 
 namespace pl::detail {
+
+void TaskWatch::touch(WindowAccess::Kind kind, const char* what, const Place& where, const char* data,
+                      std::int64_t bytes) {
+  for (std::size_t i = 0; i < touched_count_; ++i) {
+    Touched& known = touched_[i];
+    if (known.end != data || known.kind != kind || known.where.line != where.line ||
+        known.where.column != where.column || known.where.file != where.file || known.what != what ||
+        known.bytes != bytes)
+      continue;
+    known.end += bytes;
+    return;
+  }
+  const Touched fresh{kind, what, where, data, data + bytes, bytes};
+  if (touched_count_ < touched_.size()) {
+    touched_[touched_count_++] = fresh;
+    return;
+  }
+  const Touched oldest = touched_[next_];
+  touched_[next_] = fresh;
+  next_ = (next_ + 1) % touched_.size();
+  tell(oldest);
+}
+
+void TaskWatch::tell(const Touched& touched) {
+  const std::array<std::int64_t, 1> stride{1}, count{(touched.end - touched.begin) / touched.bytes};
+  checker_->access(thread_, touched.kind, touched.what, touched.where,
+                   {touched.begin, stride, count, touched.bytes}, true);
+}
+
+void TaskWatch::flush_all() {
+  const std::size_t count = std::exchange(touched_count_, 0);
+  next_ = 0;
+  for (std::size_t i = 0; i < count; ++i) tell(touched_[i]);
+}
 
 void RankWatch::submitted(TaskNumber task, std::span<const TaskNumber> after) {
   if (device_.checker() == nullptr) return;
@@ -29,11 +64,13 @@ std::shared_ptr<TaskWatch> RankWatch::begin(TaskNumber task, std::int64_t block)
     thread = checker->begin(rank_, std::move(clock));
   }
   auto watch = std::make_shared<TaskWatch>(checker, std::move(thread), Schedule(seed_, rank_, task, block));
+  watch->set_is_block();
   watch->schedule().pause();
   return watch;
 }
 
 void RankWatch::end(TaskNumber task, TaskWatch& watch) {
+  watch.flush();
   watch.schedule().deliver(-1);
   if (watch.checker() == nullptr) return;
   watch.checker()->end(watch.thread());
@@ -65,7 +102,7 @@ void RankWatch::waited_for_all() {
 
 void note_access(WindowAccess::Kind kind, const char* what, const ViewRef& view,
                  std::span<const std::int64_t> offsets, std::span<const std::int64_t> shape,
-                 const std::source_location& where) {
+                 const Place& where) {
   TaskWatch* const watch = thread_state().watch;
   if (watch == nullptr || watch->checker() == nullptr) return;
   const auto rank = static_cast<std::size_t>(view.rank);
@@ -75,9 +112,11 @@ void note_access(WindowAccess::Kind kind, const char* what, const ViewRef& view,
     data += offsets[axis] * view.strides[axis] * element;
   // A tile of lower rank stands at the end of the axes.
   std::array<std::int64_t, max_rank> extents{};
+  std::int64_t elements = 1;
   for (std::size_t axis = 0; axis < rank; ++axis)
-    extents[axis] = axis + shape.size() < rank ? 1 : shape[axis + shape.size() - rank];
-  watch->checker()->access(watch->thread(), kind, what, Place(where),
+    elements *= extents[axis] = axis + shape.size() < rank ? 1 : shape[axis + shape.size() - rank];
+  if (elements == 1 && watch->is_block()) return watch->touch(kind, what, where, data, element);
+  watch->checker()->access(watch->thread(), kind, what, where,
                            {data, {view.strides, rank}, {extents.data(), rank}, element});
 }
 

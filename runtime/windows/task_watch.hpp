@@ -6,10 +6,10 @@
 #include "runtime/windows/checker.hpp"
 #include "runtime/windows/schedule.hpp"
 
+#include <array>
 #include <deque>
 #include <map>
 #include <memory>
-#include <source_location>
 #include <span>
 
 namespace pl::detail {
@@ -24,8 +24,33 @@ class TaskWatch {
   [[nodiscard]] Schedule& schedule() { return schedule_; }
   [[nodiscard]] Checker* checker() const { return checker_; }
   [[nodiscard]] CheckedThread& thread() { return thread_; }
+  /// Somebody flushes it at its end.
+  void set_is_block() { is_block_ = true; }
+  [[nodiscard]] bool is_block() const { return is_block_; }
+  /// Of a block. One element of a loop over many: kept until the loop has passed on, as one access. Until then nothing changes in the
+  /// thread's order, for operations on windows flush first.
+  void touch(WindowAccess::Kind kind, const char* what, const Place& where, const char* data,
+             std::int64_t bytes);
+  /// Tells the checker what is kept.
+  void flush() {
+    if (touched_count_ != 0) flush_all();
+  }
 
  private:
+  struct Touched {
+    WindowAccess::Kind kind;
+    const char* what;
+    Place where;
+    const char* begin;
+    const char* end;
+    std::int64_t bytes;
+  };
+  void flush_all();
+  void tell(const Touched& touched);
+  // A loop's body reads and writes few elements; of more the first one makes room.
+  std::array<Touched, 4> touched_{};
+  std::size_t touched_count_ = 0, next_ = 0;
+  bool is_block_ = false;
   Schedule schedule_;
   Checker* const checker_;  ///< null: only the order
   CheckedThread thread_;
@@ -57,9 +82,9 @@ class RankWatch final : public TaskHooks {
   VectorClock all_ends_ TRILITH_GUARDED_BY(mutex_);
 };
 
-/// A native run reads or writes the region of a tensor; noted where it lies in a window and the run is checked.
+/// A kernel reads or writes the region of a tensor; noted where it lies in a window and the run is checked.
 void note_access(WindowAccess::Kind kind, const char* what, const ViewRef& view,
                  std::span<const std::int64_t> offsets, std::span<const std::int64_t> shape,
-                 const std::source_location& where);
+                 const Place& where);
 
 }  // namespace pl::detail

@@ -8,6 +8,7 @@
 #include "runtime/windows/wait_group.hpp"
 
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -16,14 +17,32 @@
 #include <ctime>
 #include <set>
 #include <string>
+#include <thread>
 
 namespace pl::detail {
 namespace {
 
-// A notify of another core arrives within this many looks, if it is under way.
-constexpr int spins = 64;
+// What a wait does before it sleeps: looks at its cell, with a pause of the processor's behind each (15 to 40 ns), then
+// gives its core away so many times, with some more looks behind each. A sleep and a waking cost as much as all of it,
+// and most signals that are under way come earlier. Where ranks share cores, the one that will signal may need this very
+// core: it is given away soon.
+constexpr WaitMonitor::Patience beside{128, 20, 32}, among_many{8, 40, 4};
+
+void pause() {
+#if defined(__x86_64__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield");
+#endif
+}
+
 // Most looks at the program's state cost less than a sleep; a long one is woken by its notify anyway.
 constexpr long first_sleep_ms = 40, longest_sleep_ms = 320;
+
+int cores() {
+  static const int count = static_cast<int>(std::thread::hardware_concurrency());
+  return count;
+}
 
 std::int32_t load(const std::int32_t* cell) {
   return std::atomic_ref<const std::int32_t>(*cell).load(std::memory_order_seq_cst);
@@ -49,6 +68,9 @@ void change_cell(const WindowPart& part, std::int32_t* cell, const Change& chang
 }
 
 }  // namespace
+
+WaitMonitor::WaitMonitor(RankStates& ranks, int count)
+    : ranks_(ranks), patience_(count <= cores() ? beside : among_many) {}
 
 bool is_satisfied(const CellWait& wait, std::int32_t seen) {
   if (!wait.at_least) return seen == wait.expected;
@@ -84,13 +106,23 @@ void WaitMonitor::wait(const CellWait& wait) {
   traced->run->waited(*traced, wait, begin, true);
 }
 
-void WaitMonitor::wait_untraced(const CellWait& wait) {
-  for (int i = 0; i < spins; ++i) {
-    if (is_satisfied(wait, load(wait.cell))) return;
-#if defined(__x86_64__)
-    __builtin_ia32_pause();
-#endif
+bool WaitMonitor::satisfied_soon(const CellWait& wait) const {
+  // Where a thread of this process brings the signals, it needs a core, too.
+  const Patience& patience = wait.part->memory->remote() != nullptr ? among_many : patience_;
+  int looks = patience.looks;
+  for (int yields = 0;; ++yields) {
+    for (int i = 0; i < looks; ++i) {
+      if (is_satisfied(wait, load(wait.cell))) return true;
+      pause();
+    }
+    if (yields == patience.yields) return false;
+    sched_yield();
+    looks = patience.looks_between;
   }
+}
+
+void WaitMonitor::wait_untraced(const CellWait& wait) {
+  if (satisfied_soon(wait)) return;
   Sleeper sleeper{wait, 0};
   {
     const Lock lock(mutex_);
@@ -98,12 +130,12 @@ void WaitMonitor::wait_untraced(const CellWait& wait) {
     sleepers_.push_back(&sleeper);
     if (shared_ != nullptr) sleeper.slot = shared_->enter(rank_, wait, sleeper.number);
   }
-  wait.part->state->sleepers.fetch_add(1, std::memory_order_seq_cst);
+  wait.sleepers().fetch_add(1, std::memory_order_seq_cst);
   struct Leave {
     WaitMonitor& monitor;
     Sleeper& sleeper;
     ~Leave() {
-      sleeper.wait.part->state->sleepers.fetch_sub(1, std::memory_order_relaxed);
+      sleeper.wait.sleepers().fetch_sub(1, std::memory_order_relaxed);
       const Lock lock(monitor.mutex_);
       if (monitor.shared_ != nullptr) monitor.shared_->leave(monitor.rank_, sleeper.slot);
       std::erase(monitor.sleepers_, &sleeper);

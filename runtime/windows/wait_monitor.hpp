@@ -43,6 +43,11 @@ struct CellWait {
   bool wraps;                      ///< a counter of Trilith's own: compared modulo 2^32
   abi::RemoteOperation operation;  ///< that waits
   Place where;
+  const WindowPart* holder = nullptr;  ///< whose cell it is; null: the waiting part's own
+  /// Who counts those that sleep on the cell.
+  [[nodiscard]] std::atomic<std::uint32_t>& sleepers() const {
+    return (holder != nullptr ? holder : part)->state->sleepers;
+  }
   [[nodiscard]] bool is_of_collective() const {
     return operation != abi::remote_wait && operation != abi::remote_defer_wait;
   }
@@ -65,7 +70,12 @@ class SharedWaits;
 
 class WaitMonitor {
  public:
-  explicit WaitMonitor(RankStates& ranks) : ranks_(ranks) {}
+  /// Before a wait sleeps.
+  struct Patience {
+    int looks, yields, looks_between;
+  };
+  /// `count`: of the ranks of the program.
+  WaitMonitor(RankStates& ranks, int count);
   /// Returns when the cell has the value; throws Stopped when the program has failed.
   void wait(const CellWait& wait);
   /// Changes a cell and wakes who waits in that part.
@@ -99,6 +109,7 @@ class WaitMonitor {
     std::vector<int> ranks;
   };
   void wait_untraced(const CellWait& wait);
+  [[nodiscard]] bool satisfied_soon(const CellWait& wait) const;
   void sleep(Sleeper& sleeper);
   [[nodiscard]] std::optional<Snapshot> all_idle(const Sleeper& from) TRILITH_REQUIRES(mutex_);
   void look_for_deadlock(const Sleeper& from);
@@ -106,6 +117,7 @@ class WaitMonitor {
   [[nodiscard]] std::string report(const Snapshot& snapshot);
 
   RankStates& ranks_;
+  const Patience& patience_;
   Mutex mutex_;
   std::vector<Sleeper*> sleepers_ TRILITH_GUARDED_BY(mutex_);
   std::uint64_t next_number_ TRILITH_GUARDED_BY(mutex_) = 1;

@@ -8,6 +8,7 @@
 #include "runtime/shared_memory.hpp"
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/call_note.hpp"
+#include "runtime/windows/meeting.hpp"
 #include "runtime/windows/remote_memory.hpp"
 
 #include <algorithm>
@@ -31,29 +32,44 @@ std::int64_t round_up(std::int64_t bytes) { return (bytes + line - 1) / line * l
               where);
 }
 
-/// Parts and states in one shared mapping, without physical pages until they are touched.
+/// Parts, states and meeting places in one shared mapping, without physical pages until they are touched.
 class SharedMapping final : public WindowBacking {
  public:
   SharedMapping(SharedPages pages, std::size_t part_bytes, std::size_t ranks)
-      : pages_(std::move(pages)), part_bytes_(part_bytes), states_(pages_.data() + part_bytes * ranks) {
+      : pages_(std::move(pages)),
+        part_bytes_(part_bytes),
+        states_(pages_.data() + part_bytes * ranks),
+        meetings_(meeting_bytes(ranks) == 0 ? nullptr : states_ + state_bytes * ranks) {
     for (std::size_t i = 0; i < ranks; ++i) new (states_ + i * state_bytes) WindowPart::State;
   }
   char* part(std::size_t member) override { return pages_.data() + member * part_bytes_; }
   WindowPart::State* state(std::size_t member) override {
     return std::launder(reinterpret_cast<WindowPart::State*>(states_ + member * state_bytes));
   }
-  static constexpr std::size_t state_bytes = (sizeof(WindowPart::State) + line - 1) / line * line;
+  MeetingPlace* meeting(std::size_t member) override {
+    if (meetings_ == nullptr) return nullptr;
+    // Zero is what it begins with; a constructor would touch its pages.
+    return std::launder(reinterpret_cast<MeetingPlace*>(meetings_ + member * sizeof(MeetingPlace)));
+  }
+  [[nodiscard]] static std::size_t bytes(std::size_t part_bytes, std::size_t ranks) {
+    return (part_bytes + state_bytes + meeting_bytes(ranks)) * ranks;
+  }
 
  private:
+  static constexpr std::size_t state_bytes = sizeof(WindowPart::State);
+  [[nodiscard]] static std::size_t meeting_bytes(std::size_t ranks) {
+    return ranks > 1 && ranks <= MeetingPlace::most_ranks ? sizeof(MeetingPlace) : 0;
+  }
   const SharedPages pages_;
   const std::size_t part_bytes_;
   char* const states_;
+  char* const meetings_;
 };
 
 }  // namespace
 
 std::unique_ptr<WindowBacking> map_window(std::size_t part_bytes, std::size_t ranks) {
-  SharedPages pages((part_bytes + SharedMapping::state_bytes) * ranks);
+  SharedPages pages(SharedMapping::bytes(part_bytes, ranks));
   if (pages.data() == nullptr) return nullptr;
   return std::make_unique<SharedMapping>(std::move(pages), part_bytes, ranks);
 }
@@ -83,7 +99,8 @@ WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t element
     char* base = backing_->part(i);
     parts_.push_back({this, static_cast<int>(i), ranks[i], base,
                       reinterpret_cast<std::int32_t*>(base + round_up(bytes)), backing_->state(i),
-                      remote_ != nullptr && ranks[i] != remote_->own_rank() ? remote_ : nullptr});
+                      remote_ != nullptr && ranks[i] != remote_->own_rank() ? remote_ : nullptr,
+                      backing_->meeting(i)});
   }
   host_ = {this, -1, -1, parts_.front().base, nullptr, nullptr};
 }

@@ -20,6 +20,7 @@ class RankRunner;
 class RemoteMemory;
 class WaitMonitor;
 struct KeptForRuns;
+struct MeetingPlace;
 
 /// A place in the user's source without a string of its own: a wait must not allocate.
 struct Place {
@@ -37,11 +38,11 @@ struct Place {
 /// What a rank says of the collective it is in, so that others can tell whether it is the same one.
 struct CollectiveCall {
   std::uint32_t number = 0;  ///< 1, 2, … in the order of this rank's calls
-  std::int32_t operation = 0;
+  std::int16_t operation = 0;
+  std::int16_t dtype = 0;
   std::int32_t mode = 0;
-  std::int64_t peer = 0;
+  std::int32_t peer = 0;
   std::int64_t elements = 0;
-  std::int32_t dtype = 0;
   Place where;
   [[nodiscard]] bool same_as(const CollectiveCall& other) const {
     return number == other.number && operation == other.operation && mode == other.mode &&
@@ -66,17 +67,22 @@ struct WindowPart {
   char* base;
   std::int32_t* own_cells;  ///< `WindowMemory::own_cells` of them
   struct State {
-    std::atomic<std::uint32_t> sleepers{0};  ///< threads that a notify must wake
-    std::atomic<bool> in_collective{false};
+    /// Threads that a notify must wake. On a line of its own: waiting peers write it.
+    alignas(64) std::atomic<std::uint32_t> sleepers{0};
+    alignas(64) std::atomic<bool> in_collective{false};
     // Of the thread that is in it.
     std::uint32_t barriers = 0;
     std::uint32_t ring_steps = 0;
     std::uint32_t collectives = 0;
+    std::uint32_t steps = 0;  ///< of `meeting`
+    std::atomic<std::uint32_t> unsettled{
+        0};  ///< a peer that has done fewer steps may still write its part; 0: none
     std::array<CollectiveCall, 2> calls;  ///< the two last, by number: no rank is further ahead than one
     std::array<LastWriter, 32> last_writers;
   };
   State* state;
-  RemoteMemory* far = nullptr;  ///< not null: another process has it, and `base` only stands for it
+  RemoteMemory* far = nullptr;      ///< not null: another process has it, and `base` only stands for it
+  MeetingPlace* meeting = nullptr;  ///< null: the ranks are many, or share no memory
 };
 
 /// The bytes behind the parts of a window, and what belongs to each part. Its destructor gives them back.
@@ -86,6 +92,11 @@ class WindowBacking {
   /// Zero at first, aligned to a cache line: the user's bytes, then Trilith's own cells.
   [[nodiscard]] virtual char* part(std::size_t member) = 0;
   [[nodiscard]] virtual WindowPart::State* state(std::size_t member) = 0;
+  /// Null: there is none for any member.
+  [[nodiscard]] virtual MeetingPlace* meeting(std::size_t member) {
+    (void)member;
+    return nullptr;
+  }
   /// How parts of other processes are reached; null: all parts are memory of this one.
   [[nodiscard]] virtual RemoteMemory* remote() const { return nullptr; }
 };
@@ -124,6 +135,10 @@ class WindowMemory {
   /// Throws CommError after release().
   void require_alive(const char* what, const Location& where) const {
     if (backing_ == nullptr) throw_released(what, where);
+  }
+  /// Without making a string of the place, in front of each request.
+  void require_alive(const char* what, const Place& where) const {
+    if (backing_ == nullptr) throw_released(what, where.location());
   }
 
   const std::int64_t bytes;     ///< of each part

@@ -2,7 +2,12 @@
 // them, vector work before and behind them.
 #include "ascendc/on_model.hpp"
 
+#include <doctest/doctest.h>
+
 using namespace ascendc_test;
+using emitter_test::ArgumentSpec;
+using emitter_test::Options;
+using emitter_test::TensorSpec;
 using namespace trilith::codegen::build;
 
 namespace {
@@ -41,8 +46,8 @@ struct Sizes {
 }  // namespace
 
 TEST_CASE("matmul of odd and empty sizes agrees with the reference, of every dtype, transposed or not") {
-  constexpr Sizes sizes[] = {{1, 1, 1},   {3, 5, 0},   {0, 4, 3},   {15, 17, 16}, {17, 1, 15},
-                             {1, 37, 31}, {41, 8, 40}, {33, 47, 67}};
+  constexpr Sizes sizes[] = {{1, 1, 1},   {3, 5, 0},   {0, 4, 3},   {15, 17, 16},
+                             {17, 1, 15}, {1, 37, 31}, {41, 8, 40}, {33, 47, 67}};
   int turn = 0;
   for (const DType dtype : dtypes)
     for (const Sizes& size : sizes)
@@ -55,11 +60,11 @@ TEST_CASE("matmul of odd and empty sizes agrees with the reference, of every dty
         CAPTURE(size.n);
         CAPTURE(size.k);
         CAPTURE(transposes);
-        compare_on_model(product(Op::Matmul, 2, dtype, a, b),
-                         {TensorSpec{a ? Extents{size.k, size.m} : Extents{size.m, size.k}, dtype},
-                          TensorSpec{b ? Extents{size.n, size.k} : Extents{size.k, size.n}, dtype},
-                          TensorSpec{{size.m, size.n}, sums_of(dtype)}},
-                         plain);
+        agrees(product(Op::Matmul, 2, dtype, a, b),
+               {TensorSpec{a ? Extents{size.k, size.m} : Extents{size.m, size.k}, dtype},
+                TensorSpec{b ? Extents{size.n, size.k} : Extents{size.k, size.n}, dtype},
+                TensorSpec{{size.m, size.n}, sums_of(dtype)}},
+               plain);
       }
 }
 
@@ -70,10 +75,10 @@ TEST_CASE("a product larger than the cube core's tiles is summed over k") {
       CAPTURE(name_of(dtype));
       CAPTURE(transposes);
       const std::int64_t m = 131, n = 145, k = 277;
-      compare_on_model(product(Op::Matmul, 2, dtype, a, b),
-                       {TensorSpec{a ? Extents{k, m} : Extents{m, k}, dtype},
-                        TensorSpec{b ? Extents{n, k} : Extents{k, n}, dtype}, TensorSpec{{m, n}, sums_of(dtype)}},
-                       plain);
+      agrees(product(Op::Matmul, 2, dtype, a, b),
+             {TensorSpec{a ? Extents{k, m} : Extents{m, k}, dtype},
+              TensorSpec{b ? Extents{n, k} : Extents{k, n}, dtype}, TensorSpec{{m, n}, sums_of(dtype)}},
+             plain);
     }
 }
 
@@ -81,24 +86,23 @@ TEST_CASE("accumulators and biases are added, batches broadcast, vectors are mat
   for (const DType dtype : dtypes) {
     CAPTURE(name_of(dtype));
     const DType sum = sums_of(dtype);
-    compare_on_model(product(Op::MatmulAcc, 2, dtype),
-                     {TensorSpec{{19, 21}, sum}, TensorSpec{{19, 5}, dtype}, TensorSpec{{5, 21}, dtype},
-                      TensorSpec{{19, 21}, sum}},
-                     plain);
-    compare_on_model(product(Op::MatmulBias, 2, dtype),
-                     {TensorSpec{{19, 33}, dtype}, TensorSpec{{33, 21}, dtype}, TensorSpec{{1, 21}, sum},
-                      TensorSpec{{19, 21}, sum}},
-                     plain);
-    compare_on_model(product(Op::BatchMatmul, 4, dtype),
-                     {TensorSpec{{3, 1, 5, 7}, dtype}, TensorSpec{{2, 7, 11}, dtype},
-                      TensorSpec{{3, 2, 5, 11}, sum}},
-                     plain);
-    compare_on_model(product(Op::Gemv, 1, dtype),
-                     {TensorSpec{{19, 33}, dtype}, TensorSpec{{33}, dtype}, TensorSpec{{19}, sum}}, plain);
-    compare_on_model(product(Op::Gemv, 1, dtype),
-                     {TensorSpec{{33}, dtype}, TensorSpec{{33, 18}, dtype}, TensorSpec{{18}, sum}}, plain);
-    compare_on_model(product(Op::Dot, 1, dtype),
-                     {TensorSpec{{333}, dtype}, TensorSpec{{333}, dtype}, TensorSpec{{1}, sum}}, plain);
+    agrees(product(Op::MatmulAcc, 2, dtype),
+           {TensorSpec{{19, 21}, sum}, TensorSpec{{19, 5}, dtype}, TensorSpec{{5, 21}, dtype},
+            TensorSpec{{19, 21}, sum}},
+           plain);
+    agrees(product(Op::MatmulBias, 2, dtype),
+           {TensorSpec{{19, 33}, dtype}, TensorSpec{{33, 21}, dtype}, TensorSpec{{1, 21}, sum},
+            TensorSpec{{19, 21}, sum}},
+           plain);
+    agrees(product(Op::BatchMatmul, 4, dtype),
+           {TensorSpec{{3, 1, 5, 7}, dtype}, TensorSpec{{2, 7, 11}, dtype}, TensorSpec{{3, 2, 5, 11}, sum}},
+           plain);
+    agrees(product(Op::Gemv, 1, dtype),
+           {TensorSpec{{19, 33}, dtype}, TensorSpec{{33}, dtype}, TensorSpec{{19}, sum}}, plain);
+    agrees(product(Op::Gemv, 1, dtype),
+           {TensorSpec{{33}, dtype}, TensorSpec{{33, 18}, dtype}, TensorSpec{{18}, sum}}, plain);
+    agrees(product(Op::Dot, 1, dtype),
+           {TensorSpec{{333}, dtype}, TensorSpec{{333}, dtype}, TensorSpec{{1}, sum}}, plain);
   }
 }
 
@@ -120,10 +124,11 @@ TEST_CASE("vector work before and behind a product runs beside the cube core, lo
     const Expr a = k.tensor("a", Access::In, dtype), b = k.tensor("b", Access::In, dtype),
                y = k.tensor("y", Access::Out, DType::Float32);
     const Expr x = k.let("x", load(a)), w = k.let("w", load(b));
-    const Expr scores = k.let("scores", tile_call(Op::Matmul, {k.let("doubled", x + x), w}, {}, DType::Float32));
-    const Expr weight = k.let("weight", call(Op::Exp, {scores - k.let("highest", call(Op::RowMax, {scores}))}));
+    const Expr scores =
+        k.let("scores", tile_call(Op::Matmul, {k.let("doubled", x + x), w}, {}, DType::Float32));
+    const Expr weight =
+        k.let("weight", call(Op::Exp, {scores - k.let("highest", call(Op::RowMax, {scores}))}));
     k.store(weight / k.let("total", call(Op::RowSum, {weight})), {0, 0}, y);
-    compare_on_model(k.take(), {TensorSpec{{19, 33}, dtype}, TensorSpec{{33, 21}, dtype}, TensorSpec{{19, 21}}},
-                     plain);
+    agrees(k.take(), {TensorSpec{{19, 33}, dtype}, TensorSpec{{33, 21}, dtype}, TensorSpec{{19, 21}}}, plain);
   }
 }

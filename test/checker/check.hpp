@@ -1,8 +1,10 @@
-// Support of the checker's tests: runs a kernel on every rank with two windows, checked, in the order of a seed.
+// Support of the checker's tests: runs a kernel on every rank with two windows, checked, in the order of a seed, natively
+// or compiled (BOTH_WAYS).
 #pragma once
 
 #include "windows/windows.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace windows {
@@ -13,24 +15,42 @@ using Cells = pld::DistributedTensor<std::int32_t, 16>;
 
 inline pl::RunConfig checked(int ranks, std::uint64_t seed = 0) {
   pl::RunConfig result = config(ranks);
-  result.eager = false;
   result.check = true;
   result.schedule_seed = seed;
   return result;
 }
 
-/// What a checked run of kernel(data, signal, number) on every rank says; nothing: no fault. `rounds`: dispatches.
-template <class Kernel>
-std::string outcome(Kernel& kernel, int ranks, int number = 1, std::uint64_t seed = 0, int rounds = 1) {
-  auto device = pl::jit([&](auto data, auto signal, auto n) { kernel(data, signal, n); });
-  auto host = pl::jit.host([&](pl::Out<pl::Tensor<std::int32_t, NR>>) {
+/// What a checked run of call(wrong, data, signal, number) on every rank says; nothing: no fault. `rounds`: dispatches.
+/// "wrong data" where a kernel has stored another number than 0 to its `wrong`.
+template <class Call>
+std::string run_checked(const Call& call, int ranks, int number, std::uint64_t seed, int rounds) {
+  auto device = pl::jit([&](auto wrong, auto data, auto signal, auto n) { call(wrong, data, signal, n); });
+  auto host = pl::jit.host([&](pl::Out<pl::Tensor<std::int32_t, NR, 1>> wrong) {
     auto data = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({64}), {64});
     auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({16}), {16});
     for (int round = 0; round < rounds; ++round)
-      for (auto r : pl::range(pld::world_size())) device(data, signal, number, pld::device = r);
+      for (auto r : pl::range(pld::world_size())) device(wrong[r], data, signal, number, pld::device = r);
   });
-  pl::Array<std::int32_t> y({ranks});
-  return message_of([&] { host(y, checked(ranks, seed)); });
+  pl::Array<std::int32_t> wrong({ranks, 1});
+  std::string message = message_of([&] { host(wrong, checked(ranks, seed)); });
+  if (message.empty() &&
+      std::any_of(wrong.begin(), wrong.end(), [](std::int32_t count) { return count != 0; }))
+    message = "wrong data";
+  return message;
+}
+
+/// Of kernel(data, signal, number).
+template <class Kernel>
+std::string outcome(Kernel& kernel, int ranks, int number = 1, std::uint64_t seed = 0, int rounds = 1) {
+  return run_checked([&](auto, auto data, auto signal, auto n) { kernel(data, signal, n); }, ranks, number,
+                     seed, rounds);
+}
+
+/// Of kernel(wrong, data, signal, number), which counts what it has read wrongly.
+template <class Kernel>
+std::string counted(Kernel& kernel, int ranks, int number = 1, std::uint64_t seed = 0, int rounds = 1) {
+  return run_checked([&](auto wrong, auto data, auto signal, auto n) { kernel(wrong, data, signal, n); },
+                     ranks, number, seed, rounds);
 }
 
 /// "name_test.cpp:12"

@@ -99,13 +99,22 @@ void check_mutations(Kernel& kernel, int switches, std::initializer_list<int> ra
 }  // namespace
 
 TEST_CASE("a ring of two buffers needs each of its signals") {
+  BOTH_WAYS
   check_mutations(ring_of_two_buffers, 4, {3, 4});
 }
-TEST_CASE("a relay needs its fence and each of its signals") { check_mutations(relay, 4, {3, 4}); }
+TEST_CASE("a relay needs its fence and each of its signals") {
+  BOTH_WAYS
+  check_mutations(relay, 4, {3, 4});
+}
 TEST_CASE("a gather and a broadcast by hand need each of their signals") {
+  BOTH_WAYS
   check_mutations(gather_then_publish, 4, {2, 4});
 }
-TEST_CASE("phases need both barriers") { check_mutations(barriers_between_phases, 2, {2, 3}); }
+TEST_CASE("phases need both barriers") {
+  BOTH_WAYS
+  check_mutations(barriers_between_phases, 2, {2, 3});
+}
 TEST_CASE("requests and answers need each of their signals") {
+  BOTH_WAYS
   check_mutations(request_and_answer, 4, {2, 4});
 }

@@ -43,6 +43,7 @@ auto use = pl::jit.incore(
 }  // namespace
 
 TEST_CASE("ranks that call other collectives are told with the trace of each and the first difference") {
+  BOTH_WAYS
   for (const int ranks : {2, 3, 20})
     for (const int odd : {0, 1}) {
       const std::string message = outcome(other_order_of_collectives, ranks, odd);
@@ -62,6 +63,7 @@ TEST_CASE("ranks that call other collectives are told with the trace of each and
 }
 
 TEST_CASE("a rank that leaves a collective out is shown beside the others") {
+  BOTH_WAYS
   for (const int ranks : {2, 5}) {
     const std::string message = outcome(fewer_collectives, ranks, 1);
     CAPTURE(message);
@@ -72,6 +74,7 @@ TEST_CASE("a rank that leaves a collective out is shown beside the others") {
 }
 
 TEST_CASE("a cell out of range is an error at its line") {
+  BOTH_WAYS
   for (const int ranks : {1, 4})
     for (const int offset : {-1, 16}) {
       const std::string message = outcome(out_of_range, ranks, offset);
@@ -80,6 +83,7 @@ TEST_CASE("a cell out of range is an error at its line") {
 }
 
 TEST_CASE("a window that is kept beyond its run is told from a new one, by a dispatch and by a kernel call") {
+  BOTH_WAYS
   std::optional<Data> kept;
   auto idle = pl::jit([](auto) {});
   auto keep = pl::jit.host([&](pl::Out<pl::Tensor<std::int32_t, windows::NR>>) {
@@ -110,6 +114,7 @@ TEST_CASE("a window that is kept beyond its run is told from a new one, by a dis
 }
 
 TEST_CASE("a program is usable again after a report, and its cells are zero again") {
+  BOTH_WAYS
   int wrong = 1;
   auto kernel = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> fails) {
     const int next = (pld::rank(data) + 1) % pld::nranks(data);
@@ -135,6 +140,7 @@ TEST_CASE("a program is usable again after a report, and its cells are zero agai
 }
 
 TEST_CASE("tasks of one rank that only seem ordered are checked too") {
+  BOTH_WAYS
   auto fill = pl::jit.incore([](Data data, pl::Scalar<int> value) {
     data = pl::store(pl::full<std::int32_t>({8}, value), {0}, data);
   });

@@ -78,14 +78,17 @@ void check_seeds(Kernel& kernel) {
 }  // namespace
 
 TEST_CASE("a write that its signal does not cover comes late under a seed, and never behind a fence") {
+  BOTH_WAYS
   check_seeds(relay_of_data);
 }
 
 TEST_CASE("unfenced writes overtake each other under some seed, and never with fences") {
+  BOTH_WAYS
   check_seeds(two_writes);
 }
 
 TEST_CASE("a right program has the same result under every seed") {
+  BOTH_WAYS
   auto kernel =
       pl::jit.incore([](pl::Out<pl::Tensor<std::int32_t, 1>> y, Data data, Cells signal, pl::Scalar<int>) {
         const int n = pld::nranks(data), next = (pld::rank(data) + 1) % n;

@@ -19,6 +19,7 @@ void check_lines(const std::string& message, const std::string& title, int first
 }  // namespace
 
 TEST_CASE("several ranks that Set one cell misuse it") {
+  BOTH_WAYS
   for (const int ranks : {3, 4, 9})
     for (const int cell : {0, 15}) {
       const std::string message = outcome(several_set_one_cell, ranks, cell);
@@ -28,12 +29,14 @@ TEST_CASE("several ranks that Set one cell misuse it") {
 }
 
 TEST_CASE("a Set and an addition of two ranks misuse a cell") {
+  BOTH_WAYS
   for (const int ranks : {3, 6})
     check_lines(outcome(one_sets_and_one_adds, ranks, 3), "misuse of a signal cell: one rank Sets cell 3",
                 set_and_add + 3, set_and_add + 4);
 }
 
 TEST_CASE("a plain store into a signal cell misuses it, from the own rank or another") {
+  BOTH_WAYS
   for (const int ranks : {1, 2, 5}) {
     CHECK(contains(outcome(stores_into_its_signal, ranks, 4), "misuse of a signal cell: cell 4"));
     CHECK(contains(outcome(stores_into_its_signal, ranks, 4), at(signal_file, own_store + 5)));
@@ -43,6 +46,7 @@ TEST_CASE("a plain store into a signal cell misuses it, from the own rank or ano
 }
 
 TEST_CASE("a signal in the data of a collective misuses its cell") {
+  BOTH_WAYS
   for (const int ranks : {2, 3})
     for (const int cell : {0, 7}) {
       const std::string message = outcome(signals_in_a_collectives_data, ranks, cell);
@@ -52,6 +56,7 @@ TEST_CASE("a signal in the data of a collective misuses its cell") {
 }
 
 TEST_CASE("a reset that may overwrite a peer's first signal loses it, whoever comes first") {
+  BOTH_WAYS
   for (const int ranks : {2, 3, 8})
     for (const std::uint64_t seed : {0, 1, 2, 3, 4}) {
       check_lines(outcome(resets_at_the_start, ranks, 1, seed), "lost signal: a reset of cell 1",
@@ -62,6 +67,7 @@ TEST_CASE("a reset that may overwrite a peer's first signal loses it, whoever co
 }
 
 TEST_CASE("a wait for exactly a value that a change may replace before it is seen can lose it") {
+  BOTH_WAYS
   for (const int ranks : {2, 3})
     for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
       const std::string message = outcome(waits_for_exactly_one_of_two, ranks, 2, seed);
@@ -73,6 +79,7 @@ TEST_CASE("a wait for exactly a value that a change may replace before it is see
 }
 
 TEST_CASE("a wait that an earlier round's signal satisfies is stale") {
+  BOTH_WAYS
   for (const int ranks : {2, 3, 7})
     for (const std::uint64_t seed : {0, 1, 2, 3}) {
       check_lines(outcome(waits_for_one_in_every_round, ranks, 1, seed), "stale signal: a wait for cell 1",
@@ -83,6 +90,7 @@ TEST_CASE("a wait that an earlier round's signal satisfies is stale") {
 }
 
 TEST_CASE("a remote write that no signal, fence or collective follows is reported at the end of the run") {
+  BOTH_WAYS
   for (const int ranks : {2, 3})
     for (const int size : {1, 30}) {
       const std::string message = outcome(stores_and_tells_nobody, ranks, size);

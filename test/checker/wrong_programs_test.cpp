@@ -1,5 +1,6 @@
 // The checker's table: for each fault wrong programs, run with random sizes and numbers of ranks in the order of 20 seeds.
 // `test_checker --success -tc="*table*"` prints it.
+#include "native_programs.hpp"
 #include "race_programs.hpp"
 #include "signal_programs.hpp"
 
@@ -35,14 +36,6 @@ auto notifies_by_zero = pl::jit.incore([](Data, Cells signal, pl::Scalar<int> ce
   const int next = (pld::rank(signal) + 1) % pld::nranks(signal);
   pld::notify(signal, {.peer = next, .offsets = {cell}, .value = 0});
   pld::wait(signal, {.offsets = {cell}});
-});
-
-constexpr int in_signal = __LINE__;
-auto sets_a_cell_of_its_collective = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int> cell) {
-  const int n = pld::nranks(data);
-  if (pld::rank(data) == n - 1)
-    pld::notify(signal, {.peer = 0, .offsets = {cell % n}, .value = 0, .op = pld::NotifyOp::Set});
-  pld::allreduce(data, {.signal = signal});
 });
 
 constexpr int far_peer = __LINE__;
@@ -84,13 +77,10 @@ auto reduces_another_size = pl::jit.incore([](Data data, Cells, pl::Scalar<int> 
 
 constexpr int op_of = __LINE__;
 auto reduces_by_another_operation = pl::jit.incore([](Data data, Cells, pl::Scalar<int>) {
-  pld::allreduce(data, {.op = pld::rank(data) == 1 ? pld::ReduceOp::Max : pld::ReduceOp::Sum});
-});
-
-constexpr int throws = __LINE__;
-auto throws_while_others_wait = pl::jit.incore([](Data data, Cells signal, pl::Scalar<int>) {
-  if (pld::rank(data) == 1) throw pl::UserError("out of luck");
-  pld::wait(signal);
+  if (pld::rank(data) == 1)
+    pld::allreduce(data, {.op = pld::ReduceOp::Max});
+  else
+    pld::allreduce(data);
 });
 
 constexpr int throws_beside = __LINE__;
@@ -110,9 +100,7 @@ std::string overlapping(bool one_tensor, int ranks, std::uint64_t seed) {
       device(one_tensor ? y.slice({0}, {2}) : y.slice({r}, {2}), pld::device = r);
   });
   pl::Array<std::int32_t> y({ranks + 1});
-  pl::RunConfig config = windows::checked(ranks, seed);
-  config.eager = true;
-  return windows::message_of([&] { host(y, config); });
+  return windows::message_of([&] { host(y, windows::checked(ranks, seed)); });
 }
 
 /// A window that its program has released is used by the next one: given to a dispatch, or `viewed` again.
@@ -249,15 +237,9 @@ std::vector<Program> programs() {
        0,
        15,
        on(one_sets_and_one_adds)},
-      {misuse,
-       "Set on a cell of a collective",
-       "is used by a collective and Set by hand",
-       {here(in_signal + 4), here(in_signal + 5)},
-       2,
-       9,
-       0,
-       15,
-       on(sets_a_cell_of_its_collective)},
+      {misuse, "Set on a cell of a collective", "is used by a collective and Set by hand",
+       native::sets_a_cell_of_its_collective().places, 2, 9, 0, 15,
+       native::sets_a_cell_of_its_collective().run},
       {misuse,
        "a signal in a collective's data",
        "misuse of a signal cell: cell ",
@@ -379,7 +361,7 @@ std::vector<Program> programs() {
       {divergent,
        "another operation",
        "ranks make different collective calls",
-       {here(op_of + 2)},
+       {here(op_of + 3), here(op_of + 5)},
        2,
        9,
        0,
@@ -429,7 +411,7 @@ std::vector<Program> programs() {
        9,
        0,
        0,
-       on(throws_while_others_wait)},
+       native::throws_while_others_wait().run},
       {thrown,
        "a wrong load beside a collective",
        "load",
@@ -446,9 +428,12 @@ std::vector<Program> programs() {
 
 TEST_CASE(
     "the table: each wrong program is named with rank and line, at random sizes, in the order of 20 seeds") {
+  BOTH_WAYS
   constexpr std::uint64_t seeds = 20;
   const bool prints = doctest::getContextOptions()->success;
-  if (prints) std::printf("\n| fault | program | report | ranks | named rightly |\n|---|---|---|---|---|\n");
+  if (prints)
+    std::printf("\n%s\n\n| fault | program | report | ranks | named rightly |\n|---|---|---|---|---|\n",
+                windows::natively ? "natively" : "compiled");
   std::map<std::string, int> of_fault;
   for (const Program& program : programs()) {
     ++of_fault[program.fault];

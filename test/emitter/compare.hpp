@@ -151,7 +151,8 @@ struct Host {
   std::vector<Guarded> scratch;
   std::string printed;
   pl::abi::Services services{
-      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr};
+      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr,
+      on_rounds};
 
   Host() = default;
   Host(const Host&) = delete;
@@ -172,6 +173,15 @@ struct Host {
   }
   /// There are no ranks here.
   static std::int32_t on_remote(void*, pl::abi::Remote*) { return pl::abi::fault_remote; }
+  /// One by one, the last first: nothing may depend on the order. The fault of the first is the last to be kept.
+  static std::int32_t on_rounds(void* context, std::int64_t count, const void* frame, pl::abi::Rounds run) {
+    std::int32_t code = pl::abi::fault_none;
+    while (count-- > 0)
+      if (const std::int32_t of_round = run(frame, &static_cast<Host*>(context)->services, count, count + 1);
+          of_round != pl::abi::fault_none)
+        code = of_round;
+    return code;
+  }
 };
 
 inline Signature signature_of(const Kernel& kernel, const std::vector<ArgumentSpec>& arguments) {
@@ -222,14 +232,27 @@ inline bool equal_elements(DType dtype, const std::byte* a, const std::byte* b, 
   }
 }
 
+/// A kernel of one target, ready to be called.
+struct Compiled {
+  std::string text;
+  pl::abi::Entry entry = nullptr;
+  std::vector<std::pair<int, int>> in_place = {};
+  const void* model = nullptr;  ///< of abi::Services
+};
+inline Compiled for_simulator(const Kernel& specialised, const Signature& signature) {
+  const xsimd::Emitted emitted = xsimd::emit(specialised, signature);
+  return {emitted.text, compile(emitted), emitted.in_place};
+}
+
 /// Runs `kernel` (captured stage) compiled and interpreted and compares all memory. Gives the fault code.
 inline std::int32_t compare(const Kernel& kernel, const std::vector<ArgumentSpec>& arguments,
-                            const Options& options = {}) {
+                            const Options& options = {},
+                            Compiled (*compile_for)(const Kernel&, const Signature&) = for_simulator) {
   const Signature signature = signature_of(kernel, arguments);
   const Kernel specialised = specialise(kernel, signature);
-  const xsimd::Emitted emitted = xsimd::emit(specialised, signature);
+  const Compiled emitted = compile_for(specialised, signature);
   INFO(emitted.text);
-  const pl::abi::Entry entry = compile(emitted);
+  const pl::abi::Entry entry = emitted.entry;
 
   std::mt19937_64 random(options.seed);
   std::vector<std::unique_ptr<Memory>> given, expected;
@@ -273,6 +296,7 @@ inline std::int32_t compare(const Kernel& kernel, const std::vector<ArgumentSpec
   }
 
   Host host;
+  host.services.model = emitted.model;
   const pl::abi::Args args{tensors.data(), scalars.data(), 0, 1};
   const std::int32_t code = entry(&args, &host.services);
   CHECK((code != 0) == host.fault.has_value());

@@ -11,7 +11,7 @@
 
 namespace emitter_test {
 
-inline pl::abi::Entry compile(const trilith::codegen::xsimd::Emitted& emitted) {
+inline pl::abi::Entry compile(const std::string& text, const std::string& symbol) {
   using namespace trilith::jit;
   static Engine engine([] {
     EngineConfig config;
@@ -19,12 +19,15 @@ inline pl::abi::Entry compile(const trilith::codegen::xsimd::Emitted& emitted) {
     return config;
   }());
   static std::map<std::string, std::shared_ptr<const Code>> kept;
-  std::shared_ptr<const Code>& code = kept[emitted.text];
+  std::shared_ptr<const Code>& code = kept[text];
   if (!code) {
-    const KeyPart part{"text", emitted.text};
-    code = engine.get({&part, 1}, [&] { return Source{emitted.text, emitted.symbol, "test", {}, {}}; });
+    const KeyPart part{"text", text};
+    code = engine.get({&part, 1}, [&] { return Source{text, symbol, "test", {}, {}}; });
   }
   return code->entry();
+}
+inline pl::abi::Entry compile(const trilith::codegen::xsimd::Emitted& emitted) {
+  return compile(emitted.text, emitted.symbol);
 }
 
 }  // namespace emitter_test

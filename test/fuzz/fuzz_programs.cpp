@@ -2,6 +2,8 @@
 //
 //   build/release/bin/fuzz_programs --seed 1 --count 2000     exit code 1 at the first difference, which is made
 //                                                             small and printed as C++, IR and emitted text
+//   … --target ascendc                                           emitted as AscendC and run on the CPU model; programs
+//                                                             that it has no lowering for are counted
 //   build/release/bin/fuzz_programs --seed 7 --count 1 --print   the programs as C++, without running them
 //   … --print-cases                                              as test cases for printed.hpp
 #include "codegen/cpp_printer.hpp"
@@ -14,6 +16,7 @@
 
 #include <atomic>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -30,10 +33,35 @@ trilith::jit::Engine& engine() {
   return engine;
 }
 
+fuzz::Target target = fuzz::Target::Xsimd;
+std::atomic<std::uint64_t> refused = 0;  ///< by the emitter of AscendC
+
+RandomOptions options() {
+  RandomOptions result;
+  if (target == fuzz::Target::Ascendc) {
+    result.hardware = true;
+    result.dynamic_extents = false;
+  }
+  return result;
+}
+
+/// Has the target no lowering for it? Where the emitter says so, which it does for users.
+bool is_refused(const RandomProgram& program) {
+  if (target == fuzz::Target::Xsimd) return false;
+  try {
+    (void)fuzz::text_for(target, program.kernel, signature_of(program, random_arguments(program)));
+    return false;
+  } catch (const pl::UserError&) {
+    ++refused;
+    return true;
+  }
+}
+
 /// "" or what is wrong; an exception is wrong too, since random programs are correct by construction.
 std::string fault_of(const RandomProgram& program, const Kernel& kernel) {
   try {
-    return fuzz::run_both_ways(engine(), program, kernel);
+    if (is_refused(program)) return "";
+    return fuzz::run_both_ways(engine(), program, kernel, target);
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -44,7 +72,7 @@ std::string fault_of(const RandomProgram& program, const Kernel& kernel) {
 bool still_fails(const RandomProgram& program, const Kernel& kernel, bool was_difference) {
   try {
     verify(kernel);
-    return !fuzz::run_both_ways(engine(), program, kernel).empty() && was_difference;
+    return !fuzz::run_both_ways(engine(), program, kernel, target).empty() && was_difference;
   } catch (const pl::UserError&) {
     return false;
   } catch (const std::exception&) {
@@ -55,7 +83,7 @@ bool still_fails(const RandomProgram& program, const Kernel& kernel, bool was_di
 void report(const RandomProgram& program, const std::string& what) {
   bool was_difference = true;
   try {
-    (void)fuzz::run_both_ways(engine(), program, program.kernel);
+    (void)fuzz::run_both_ways(engine(), program, program.kernel, target);
   } catch (const std::exception&) {
     was_difference = false;
   }
@@ -70,8 +98,8 @@ void report(const RandomProgram& program, const std::string& what) {
   }
   std::printf("\n%s", to_text(small).c_str());
   try {
-    const Signature signature = signature_of(program, random_arguments(program));
-    std::printf("\n%s", xsimd::emit(specialise(small, signature), signature).text.c_str());
+    std::printf("\n%s",
+                fuzz::text_for(target, small, signature_of(program, random_arguments(program))).text.c_str());
   } catch (const std::exception& error) {
     std::printf("\nnot emitted: %s\n", error.what());
   }
@@ -127,6 +155,9 @@ int main(int argc, char** argv) try {
   app.add_option("--threads", threads, "programs at a time")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
+  app.add_option("--target", target, "xsimd, or ascendc on the CPU model")
+      ->transform(CLI::CheckedTransformer(std::map<std::string, fuzz::Target>{
+          {"xsimd", fuzz::Target::Xsimd}, {"ascendc", fuzz::Target::Ascendc}}));
   app.add_flag("--print", print, "print the programs as C++ and run none");
   app.add_flag("--print-cases", cases, "print test cases of as many programs as can be said in C++");
   CLI11_PARSE(app, argc, argv);
@@ -136,7 +167,8 @@ int main(int argc, char** argv) try {
     return 0;
   }
   if (print) {
-    for (std::uint64_t i = 0; i < count; ++i) std::printf("%s\n", to_cpp(random_kernel(seed + i)).c_str());
+    for (std::uint64_t i = 0; i < count; ++i)
+      std::printf("%s\n", to_cpp(random_kernel(seed + i, options())).c_str());
     return 0;
   }
   std::atomic<std::uint64_t> next = 0, failures = 0;
@@ -145,7 +177,7 @@ int main(int argc, char** argv) try {
     for (;;) {
       const std::uint64_t i = next++;
       if (i >= count || failures != 0) return;
-      const RandomProgram program = random_program(seed + i);
+      const RandomProgram program = random_program(seed + i, options());
       const std::string what = fault_of(program, program.kernel);
       if (what.empty()) continue;
       const std::scoped_lock lock(reporting);
@@ -158,7 +190,10 @@ int main(int argc, char** argv) try {
   for (std::thread& worker : workers) worker.join();
   if (failures != 0) return 1;
   std::printf("%llu programs from seed %llu: compiled and interpreted alike\n",
-              static_cast<unsigned long long>(count), static_cast<unsigned long long>(seed));
+              static_cast<unsigned long long>(count - refused), static_cast<unsigned long long>(seed));
+  if (refused != 0)
+    std::printf("%llu more have an operation that is refused on this target\n",
+                static_cast<unsigned long long>(refused));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "fuzz_programs: %s\n", error.what());
   return 2;

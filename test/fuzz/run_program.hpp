@@ -1,12 +1,14 @@
 // test/fuzz/run_program.hpp -- one random program compiled and interpreted on equal memory.
 #pragma once
 
+#include "codegen/ascendc/emit.hpp"
 #include "codegen/error.hpp"
 #include "codegen/random_program.hpp"
 #include "codegen/specialise.hpp"
 #include "codegen/xsimd/emit.hpp"
 #include "emitter/abi_arguments.hpp"
 #include "jit/engine.hpp"
+#include "runtime/model/launch.hpp"
 
 #include <cstdlib>
 #include <memory>
@@ -26,7 +28,8 @@ struct Host {
   std::string fault;
   std::vector<std::unique_ptr<void, Free>> scratch;
   pl::abi::Services services{
-      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr};
+      pl::abi::version, sizeof(pl::abi::Services), this, on_fault, on_scratch, on_print, on_remote, nullptr,
+      on_rounds};
   Host() = default;
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
@@ -42,24 +45,60 @@ struct Host {
     return blocks.back().get();
   }
   static std::int32_t on_remote(void*, pl::abi::Remote*) { return pl::abi::fault_remote; }
+  /// One by one, the last first: nothing may depend on the order.
+  static std::int32_t on_rounds(void* context, std::int64_t count, const void* frame, pl::abi::Rounds run) {
+    std::int32_t code = pl::abi::fault_none;
+    while (count-- > 0)
+      if (const std::int32_t of_round = run(frame, &static_cast<Host*>(context)->services, count, count + 1);
+          of_round != pl::abi::fault_none)
+        code = of_round;
+    return code;
+  }
   static void on_print(void*, const char*, std::int32_t, std::int32_t, const std::int64_t*, const void*) {}
 };
 
+enum class Target { Xsimd, Ascendc };
+
+struct TargetText {
+  std::string text, symbol;
+};
+/// Throws pl::UserError for what the target has no lowering for.
+inline TargetText text_for(Target target, const Kernel& kernel, const Signature& signature) {
+  const Kernel specialised = specialise(kernel, signature);
+  if (target == Target::Xsimd) {
+    xsimd::Emitted emitted = xsimd::emit(specialised, signature);
+    return {std::move(emitted.text), std::move(emitted.symbol)};
+  }
+  const ascendc::Emitted emitted = ascendc::emit(specialised, signature);
+  return {emitted.text + "\n" + ascendc::model_entry(emitted, specialised), emitted.symbol + "_entry"};
+}
+
+/// What the model says of a kernel's AscendC.
+struct ModelFault final : trilith::model::FaultSink {
+  std::string text;
+  void fault(const trilith::model::Fault& fault) override {
+    text = fault.message + ", line " + std::to_string(fault.text_line) + " of the text";
+  }
+};
+
 /// Runs `kernel`, which takes the program's arguments, both ways. "": the same memory; else what differs.
-/// Throws what specialise and the compiler throw.
+/// Throws what specialise, the emitter and the compiler throw.
 inline std::string run_both_ways(trilith::jit::Engine& engine, const RandomProgram& program,
-                                 const Kernel& kernel) {
+                                 const Kernel& kernel, Target target = Target::Xsimd) {
   RandomArguments expected = random_arguments(program), given = random_arguments(program);
-  const Signature signature = signature_of(program, given);
-  const xsimd::Emitted emitted = xsimd::emit(specialise(kernel, signature), signature);
+  const TargetText emitted = text_for(target, kernel, signature_of(program, given));
   const trilith::jit::KeyPart part{"text", emitted.text};
   const auto code = engine.get(
       {&part, 1}, [&] { return trilith::jit::Source{emitted.text, emitted.symbol, kernel.name, {}, {}}; });
 
   const AbiArguments arguments(given);
   Host host;
+  ModelFault fault;
+  const trilith::model::Model model(fault);
+  if (target == Target::Ascendc) host.services.model = model.table();
   const std::int32_t code_number = code->entry()(&arguments.args, &host.services);
   interpret(kernel, expected.arguments, expected.captures);
+  if (!fault.text.empty()) return "the model of AscendC faults: " + fault.text;
   if (code_number != 0) return "the compiled kernel faults and the interpreter does not: " + host.fault;
   return difference(program, expected, given);
 }

@@ -117,3 +117,20 @@ TEST_CASE("AllocEventID keeps an id from others") {
 TEST_CASE("the kernel names the cores that it is launched on") {
   check_fault(run({}, [] { FAULTS(KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIC_ONLY)); }), "names other cores");
 }
+
+TEST_CASE("a queue does not take an event that the kernel has set") {
+  check_fault(with_queue([](auto& queue) {
+                auto tile = queue.template AllocTensor<float>();
+                Duplicate(tile, 0.0f, 64);
+                SetFlag<HardEvent::MTE2_V>(GetTPipePtr()->FetchEventID(HardEvent::MTE2_V));
+                FAULTS(queue.EnQue(tile));
+              }),
+              "which SetFlag of");
+}
+
+TEST_CASE("there are 6 ids of an event") {
+  check_fault(on_tiles([](Tiles t) {
+                for (int i = 0; i < 7; ++i) FAULTS(t.pipe.AllocEventID<HardEvent::V_S>());
+              }),
+              "all ids of HardEvent::V_S are taken");
+}

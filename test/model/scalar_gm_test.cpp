@@ -127,3 +127,40 @@ TEST_CASE("a launch whose sink has stopped ends without a fault") {
   CHECK(AscendC::model::launch(model.table(), launch) == 1);
   CHECK(sink.all.empty());
 }
+
+TEST_CASE("a scalar of GM is aligned") {
+  std::vector<std::int32_t> y(16);
+  check_fault(run({output(y)},
+                  [&] {
+                    GlobalTensor<std::int32_t> odd;
+                    odd.SetGlobalBuffer(
+                        reinterpret_cast<std::int32_t*>(reinterpret_cast<std::uint8_t*>(y.data()) + 2), 4);
+                    FAULTS(odd.GetValue(0));
+                  }),
+              "an address that is no multiple of that");
+}
+
+TEST_CASE("a wait loop on a window that does not invalidate is a fault") {
+  std::vector<std::int32_t> cell(16);
+  check_fault(run({window(cell)},
+                  [&] {
+                    do faulting_line = __LINE__ + 1;
+                    while (global(cell).GetValue(0) < 1);
+                  }),
+              "again and again");
+}
+
+TEST_CASE("a loop that reads many scalars afresh is no deadlock") {
+  std::vector<std::int32_t> x(256, 1);
+  std::int64_t sum = 0;
+  CHECK(run({input(x)}, [&] {
+          for (int round = 0; round < 500; ++round)
+            for (std::uint64_t i = 0; i < 256; ++i) {
+              const auto place = global(x)[i];
+              DataCacheCleanAndInvalid<std::int32_t, CacheLine::SINGLE_CACHE_LINE, DcciDst::CACHELINE_OUT>(
+                  place);
+              sum += place.GetValue(0);
+            }
+        }).message == "");
+  CHECK(sum == 500 * 256);
+}

@@ -173,7 +173,7 @@ aclError aclrtLaunchKernelWithArgsArray(void* func, std::uint32_t numBlocks, acl
                                         aclrtLaunchKernelCfg*, void** args) {
   std::vector<model::Region> regions;
   for (const auto& [base, bytes] : memory)
-    regions.push_back({base, static_cast<std::int64_t>(bytes), true, false, "device memory"});
+    regions.push_back({base, static_cast<std::int64_t>(bytes), true, false, false, "device memory"});
   model::Launch launch{};
   launch.name = "kernel";
   launch.arguments = args;

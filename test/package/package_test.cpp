@@ -2,17 +2,16 @@
 #include "pl/pl.hpp"
 #include "pl/pld.hpp"
 
-#include "codegen/ascendc/package.hpp"
-#include "jit/file.hpp"
-#include "runtime/pl/error.hpp"
-
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <sstream>
+#include <iterator>
+#include <string>
+
+#include <unistd.h>
 
 namespace {
 
@@ -50,9 +49,9 @@ struct Folder {
   ~Folder() { fs::remove_all(path); }
   const fs::path path;
   [[nodiscard]] std::string text(const std::string& name) const {
-    std::string bytes;
-    REQUIRE_MESSAGE(trilith::jit::read_file((path / name).string(), bytes), name);
-    return bytes;
+    std::ifstream file(path / name, std::ios::binary);
+    REQUIRE_MESSAGE(file, name);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
 };
 

@@ -63,12 +63,13 @@ TEST_CASE("a malformed variable is a ConfigError with variable, value and what w
   }
 }
 
-TEST_CASE("platforms that are not built are refused with the one that is") {
-  for (const char* platform : {"a2a3model", "a2a3", "cuda"}) {
+TEST_CASE("an unknown platform is refused with those there are") {
+  for (const char* platform : {"cuda", "", "a2a3simulator"}) {
     const std::string message = refusal({.platform = platform});
-    CHECK(contains(message, platform));
-    CHECK(contains(message, "a2a3sim"));
+    CHECK(contains(message, "RunConfig.platform = \"" + std::string(platform) + "\": expected"));
+    for (const char* known : {"\"a2a3sim\"", "\"a2a3model\"", "\"a2a3\""}) CHECK(contains(message, known));
   }
+  for (const char* platform : {"a2a3sim", "a2a3model", "a2a3"}) CHECK(refusal({.platform = platform}).empty());
 }
 
 TEST_CASE("duplicate, negative and missing device numbers are refused") {
@@ -87,7 +88,7 @@ TEST_CASE("fields that are not built yet are refused by name") {
   CHECK(
       contains(refusal({.distributed = {.transport = "pigeons"}}), "\"threads\", \"processes\" or \"mpi\""));
   CHECK(contains(refusal({.distributed = {.results = "none"}}), "\"all\" or \"local\""));
-  CHECK(contains(refusal({.threads = 2}), "RunConfig.threads = 2 is not built yet; leave it at 1"));
+  CHECK(contains(refusal({.threads = 0}), "RunConfig.threads = 0: expected 1 to 1024"));
   CHECK(contains(refusal({.tune = true}), "tune"));
   CHECK(contains(refusal({.specialisation_budget = -1}), "specialisation_budget"));
   CHECK(refusal({}).empty());

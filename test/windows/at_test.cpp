@@ -86,14 +86,20 @@ TEST_CASE("what depends on a pl::at that defers its end waits for the signal") {
     pld::put(data, {.peer = 0, .src = data});
     pld::notify(cells, {.peer = 0});
   });
-  auto device = pl::jit([&](Data data, Cells cells, Out y) {
-    if (pld::rank() == 0) {
+  auto device = pl::jit([&](Data data, Cells cells, Out y, int rank) {
+    if (rank == 0) {
       auto arrived = pl::at(pl::Level::core_group, [&] { pld::defer_wait(cells); });
       pl::at(pl::Level::core_group, [&] { y = pl::store(pl::load(data), y); }, pl::deps = {arrived});
     } else {
       late(data, cells);
     }
   });
-  const auto y = run(2, device);
+  auto host = pl::jit.host([&](pl::Out<pl::Tensor<float, NR, N>> y) {
+    auto data = pld::window<float>(pld::alloc_window_buffer<float>({N}), {N});
+    auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(data, cells, y[r], r, pld::device = r);
+  });
+  pl::Array<float> y({2, N});
+  host(y, config(2));
   for (int i = 0; i < N; ++i) CHECK(y(0, i) == 5.0f);
 }

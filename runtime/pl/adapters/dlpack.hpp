@@ -72,7 +72,8 @@ namespace detail {
   char* const data = static_cast<char*>(tensor->data) + tensor->byte_offset;
   const detail::ViewRef view{*dtype,        false,
                              tensor->ndim,  tensor->data != nullptr ? data : nullptr,
-                             tensor->shape, tensor->strides != nullptr ? tensor->strides : dense.data()};
+                             tensor->shape, tensor->strides != nullptr ? tensor->strides : dense.data(),
+                             nullptr};
   return Tensor<>(view, where);
 }
 

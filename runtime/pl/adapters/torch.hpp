@@ -43,9 +43,11 @@ namespace detail {
                                          std::source_location where = std::source_location::current()) {
   const Location place{where.file_name(), where.line(), where.column()};
   if (!tensor.defined()) throw UserError("pl::from_torch: the tensor is not defined", place);
-  if (!tensor.device().is_cpu() || tensor.layout() != at::kStrided)
+  // Of a tensor that is negated lazily (at::_neg_view, the imaginary part of a conjugate) memory holds the opposite.
+  if (!tensor.device().is_cpu() || tensor.layout() != at::kStrided || tensor.is_neg())
     throw UserError("pl::from_torch: a tensor on " + tensor.device().str() +
-                        " or without strides; give a dense tensor in CPU memory, as tensor.cpu() makes",
+                        " or without strides, or one that is negated lazily; give a dense tensor in CPU "
+                        "memory, as tensor.cpu() and tensor.resolve_neg() make",
                     place);
   const std::optional<DType> dtype = detail::dtype_of_torch(tensor.scalar_type());
   if (!dtype)
@@ -57,7 +59,8 @@ namespace detail {
                              static_cast<int>(tensor.dim()),
                              tensor.data_ptr(),
                              tensor.sizes().data(),
-                             tensor.strides().data()};
+                             tensor.strides().data(),
+                             nullptr};
   return Tensor<>(view, where);
 }
 

@@ -47,6 +47,29 @@ struct Scratch {
   }
 };
 
+/// Rounds of a counted loop, without overflow.
+TRILITH_INLINE std::int64_t count_rounds(std::int64_t begin, std::int64_t end, std::int64_t step) {
+  if (step > 0 ? begin >= end : begin <= end) return 0;
+  const auto from = static_cast<std::uint64_t>(begin), to = static_cast<std::uint64_t>(end);
+  const std::uint64_t distance = step > 0 ? to - from : from - to;
+  const std::uint64_t stride =
+      step > 0 ? static_cast<std::uint64_t>(step) : -static_cast<std::uint64_t>(step);
+  return static_cast<std::int64_t>((distance - 1) / stride + 1);
+}
+
+/// Calls `rounds(services, first, last)` for parts of [0, count), on as many threads as the host likes. Gives 0, or the
+/// fault of the first round that has one.
+template <class Rounds>
+inline std::int32_t run_rounds(const pl::abi::Services* services, std::int64_t count, const Rounds& rounds) {
+  return services->rounds(services->context, count, &rounds,
+                          [](const void* frame, const pl::abi::Services* own, std::int64_t first,
+                             std::int64_t last) -> std::int32_t {
+                            // A copy that nobody else sees: its members can stay in registers.
+                            const Rounds mine = *static_cast<const Rounds*>(frame);
+                            return mine(own, first, last);
+                          });
+}
+
 /// How many of `count` elements lie in front of the first that a vector register is aligned to.
 template <class T>
 TRILITH_INLINE std::int64_t to_alignment(const T* first, std::int64_t count) {

@@ -1,0 +1,195 @@
+// Emitted AscendC on the CPU model against the reference operations: every operation of the vector unit and every dtype
+// it is emitted for, odd shapes, special values, memory between guard pages.
+#include "ascendc/on_model.hpp"
+#include "codegen/operation.hpp"
+#include "emitter/kernels.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ascendc_test;
+using namespace emitter_test;
+using namespace trilith::codegen::build;
+
+namespace {
+
+bool is_elementwise(const Operation& operation) {
+  return operation.group == Group::Elementwise || operation.group == Group::Compare ||
+         operation.group == Group::Logic || operation.group == Group::Bits;
+}
+
+bool gives_bool(const Operation& operation) {
+  return operation.group == Group::Compare || operation.group == Group::Logic;
+}
+
+/// Is it emitted for this dtype?
+bool is_emitted(const Operation& operation, DType dtype) {
+  const Kernel kernel = is_elementwise(operation) ? elementwise(operation.op, dtype, operation.arity,
+                                                                gives_bool(operation) ? DType::Bool : dtype)
+                                                  : reduction(operation.op, dtype);
+  std::vector<ArgumentSpec> arguments;
+  for (std::size_t i = 0; i < kernel.parameters.size(); ++i) {
+    const DType own = i + 1 == kernel.parameters.size() && gives_bool(operation) ? DType::Bool
+                      : operation.op == Op::Where && i == 0                      ? DType::Bool
+                                                                                 : dtype;
+    const bool last = i + 1 == kernel.parameters.size();
+    const bool row = operation.group == Group::RowReduce, column = operation.group == Group::ColReduce;
+    arguments.emplace_back(TensorSpec{{last && column ? 1 : 3, last && row ? 1 : 5}, own});
+  }
+  try {
+    const Signature signature = emitter_test::signature_of(kernel, arguments);
+    (void)ascendc::emit(specialise(kernel, signature), signature);
+    return true;
+  } catch (const pl::UserError&) {
+    return false;
+  }
+}
+
+/// All elementwise operations of one exactness on one dtype in one kernel: results go to planes of their own.
+struct Planes {
+  Kernel kernel;
+  int results = 0, bools = 0;
+};
+
+Planes planes(DType dtype, bool exact) {
+  KernelBuilder k("planes");
+  const Expr c = k.tensor("c", Access::In, DType::Bool), x = k.tensor("x", Access::In, dtype),
+             y = k.tensor("y", Access::In, dtype), z = k.tensor("z", Access::In, dtype);
+  const Expr out = k.tensor("out", Access::Out, dtype), truths = k.tensor("truths", Access::Out, DType::Bool);
+  const Expr condition = k.let("condition", load(c)), a = k.let("a", load(x)), b = k.let("b", load(y)),
+             d = k.let("d", load(z));
+  Planes result;
+  for (const Operation& operation : operations()) {
+    if (!is_elementwise(operation) || !accepts(operation.dtypes, dtype) || operation.op == Op::MoveTo ||
+        (operation.exactness == Exactness::Exact) != exact || !is_emitted(operation, dtype))
+      continue;
+    std::vector<Expr> operands;
+    if (operation.op == Op::Where)
+      operands = {condition, a, b};
+    else
+      for (int i = 0; i < operation.arity; ++i) operands.push_back(i == 0 ? a : i == 1 ? b : d);
+    const Expr value = call(operation.op, operands);
+    if (gives_bool(operation))
+      k.store(value, {result.bools++, 0, 0}, truths);
+    else
+      k.store(value, {result.results++, 0, 0}, out);
+  }
+  result.kernel = k.take();
+  return result;
+}
+
+}  // namespace
+
+TEST_CASE("on the model, exact elementwise operations of every dtype give the bits of the reference") {
+  for (const DType dtype : all_dtypes) {
+    if (dtype == DType::Float64) continue;
+    const Planes all = planes(dtype, true);
+    if (all.results + all.bools == 0) continue;
+    CAPTURE(name_of(dtype));
+    for (const std::vector<std::int64_t>& shape : {std::vector<std::int64_t>{9, 37}, {3, 64}}) {
+      const TensorSpec in{shape, dtype};
+      agrees(all.kernel, {TensorSpec{shape, DType::Bool}, in, in, in,
+                          TensorSpec{{std::max(all.results, 1), shape[0], shape[1]}, dtype},
+                          TensorSpec{{std::max(all.bools, 1), shape[0], shape[1]}, DType::Bool}});
+    }
+  }
+}
+
+TEST_CASE("on the model, transcendental functions stay within their tolerance") {
+  for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
+    const Planes all = planes(dtype, false);
+    REQUIRE(all.results > 5);
+    CAPTURE(name_of(dtype));
+    Options options;
+    // Special values are compared too; the finite ones are of ordinary size.
+    options.tolerance = dtype == DType::Float32 ? 2e-6 : dtype == DType::Float16 ? 2e-3 : 2e-2;
+    options.special_values = false;
+    const TensorSpec in{{5, 67}, dtype};
+    agrees(all.kernel,
+           {TensorSpec{{5, 67}, DType::Bool}, in, in, in, TensorSpec{{all.results, 5, 67}, dtype},
+            TensorSpec{{1, 5, 67}, DType::Bool}},
+           options);
+  }
+}
+
+TEST_CASE("on the model, reductions of rows and columns agree with the reference") {
+  for (const Operation& operation : operations()) {
+    if (operation.group != Group::RowReduce && operation.group != Group::ColReduce) continue;
+    for (const DType dtype : {DType::Float32, DType::Float16, DType::Int32, DType::Int8}) {
+      if (!accepts(operation.dtypes, dtype) || !is_emitted(operation, dtype)) continue;
+      CAPTURE(operation.name);
+      CAPTURE(name_of(dtype));
+      Options options;
+      options.special_values = false;
+      if (operation.exactness != Exactness::Exact && is_floating(dtype))
+        options.tolerance = dtype == DType::Float32 ? 1e-4 : 2e-2;
+      const bool row = operation.group == Group::RowReduce;
+      agrees(reduction(operation.op, dtype),
+             {TensorSpec{{7, 131}, dtype}, TensorSpec{{row ? 7 : 1, row ? 1 : 131}, dtype}}, options);
+    }
+  }
+}
+
+TEST_CASE("on the model, softmax and layer normalisation of any shape agree with the reference") {
+  Options options;
+  options.special_values = false;
+  for (const auto& [rows, columns] : std::vector<std::pair<std::int64_t, std::int64_t>>{
+           {0, 16}, {1, 1}, {1, 7}, {8, 8}, {9, 63}, {37, 65}, {250, 64}, {3, 2041}, {2, 40000}}) {
+    CAPTURE(rows);
+    CAPTURE(columns);
+    const TensorSpec all{{rows, columns}}, one_row{{1, columns}};
+    options.tolerance = 1e-5;
+    agrees(softmax(), {all, all}, options);
+    options.tolerance = 5e-4;
+    agrees(layernorm(), {all, one_row, one_row, all}, options);
+  }
+  options.tolerance = 2e-2;
+  for (const DType dtype : {DType::Float16, DType::BFloat16}) {
+    const TensorSpec all{{17, 67}, dtype}, one_row{{1, 67}, dtype};
+    agrees(softmax(dtype), {all, all}, options);
+    agrees(column_softmax(dtype), {all, all}, options);
+    agrees(layernorm(dtype), {all, one_row, one_row, all}, options);
+  }
+}
+
+TEST_CASE("on the model, operands broadcast and lie in strided tensors") {
+  const Kernel add = elementwise(Op::Add, DType::Float32, 2, DType::Float32);
+  const std::vector<std::int64_t> whole{9, 37};
+  for (const std::vector<std::int64_t>& other : {std::vector<std::int64_t>{9, 1}, {1, 37}, {1, 1}, {9, 37}}) {
+    agrees(add, {TensorSpec{whole}, TensorSpec{other}, TensorSpec{whole}});
+    agrees(add, {TensorSpec{other}, TensorSpec{whole}, TensorSpec{whole}});
+  }
+  const TensorSpec strided{whole, DType::Float32, Layout::InnerDense, {41, 1}};
+  agrees(add, {strided, TensorSpec{whole}, TensorSpec{whole}});
+  agrees(add, {TensorSpec{whole}, strided, strided});
+}
+
+TEST_CASE("on the model, a cast between any two dtypes gives the bits of the reference") {
+  for (const DType from : all_dtypes)
+    for (const DType to : all_dtypes) {
+      if (from == to) continue;
+      KernelBuilder k("convert");
+      const Expr x = k.tensor("x", Access::In, from);
+      std::vector<Expr> outputs;
+      // The modes differ for floating operands alone.
+      const std::vector<CastMode> modes =
+          is_floating(from) ? std::vector<CastMode>{CastMode::Rint, CastMode::Round, CastMode::Floor,
+                                                    CastMode::Ceil, CastMode::Trunc}
+                            : std::vector<CastMode>{CastMode::Rint};
+      const Expr y = k.tensor("y", Access::Out, to);
+      const Expr tile = k.let("tile", load(x));
+      std::int64_t plane = 0;
+      for (const CastMode mode : modes) k.store(cast(to, tile, mode), {plane++, 0, 0}, y);
+      const Kernel kernel = k.take();
+      const std::vector<ArgumentSpec> arguments{
+          TensorSpec{{9, 37}, from}, TensorSpec{{static_cast<std::int64_t>(modes.size()), 9, 37}, to}};
+      CAPTURE(name_of(from));
+      CAPTURE(name_of(to));
+      try {
+        const Signature signature = emitter_test::signature_of(kernel, arguments);
+        (void)ascendc::emit(specialise(kernel, signature), signature);
+      } catch (const pl::UserError&) {
+        continue;  // table_test.cpp says which
+      }
+      agrees(kernel, arguments);
+    }
+}

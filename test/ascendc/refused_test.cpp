@@ -1,0 +1,90 @@
+// What the AscendC emitter refuses, and how it says so.
+#include "ascendc/emitted.hpp"
+#include "codegen/error.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace ascendc_test;
+
+namespace {
+
+std::string refusal_of(const Kernel& kernel, const std::vector<Given>& arguments) {
+  try {
+    (void)emit(kernel, arguments);
+  } catch (const pl::UserError& error) {
+    return error.what();
+  }
+  return "emitted";
+}
+
+bool says(const std::string& message, const char* words) { return message.find(words) != std::string::npos; }
+
+constexpr DType f32 = DType::Float32;
+
+}  // namespace
+
+TEST_CASE("an operation without an exact lowering is refused by name, dtype and reason") {
+  const std::string message =
+      refusal_of(elementwise(Op::Pow, f32, 2, f32), {{f32, {8, 8}}, {f32, {8, 8}}, {f32, {8, 8}}});
+  CAPTURE(message);
+  CHECK(says(message, "AscendC: pow of float cannot be emitted: 4 ulp need a logarithm"));
+  CHECK(says(message, "kernel.cpp:2"));
+}
+
+TEST_CASE("scalars of double are refused") {
+  KernelBuilder k("scaled");
+  const Expr x = k.tensor("x", Access::In, f32), y = k.tensor("y", Access::Out, f32);
+  const Expr factor = k.scalar("factor", DType::Float64);
+  k.store(load(x) * cast(f32, factor + factor), {0, 0}, y);
+  const std::string message = refusal_of(k.take(), {{f32, {8, 8}}, {f32, {8, 8}}, scalar(DType::Float64)});
+  CAPTURE(message);
+  CHECK(says(message, "the device has no double; use float"));
+}
+
+TEST_CASE("rows whose elements lie apart are refused") {
+  const Kernel kernel = scale_by_rank();
+  Signature signature = signature_of(kernel, {{f32, {8, 8}}, {f32, {8, 8}}, scalar(DType::Int32)});
+  signature.arguments[0].layout = Layout::Strided;
+  CHECK_THROWS_WITH_AS((void)ascendc::emit(specialise(kernel, signature), signature),
+                       doctest::Contains("the elements of a row of x do not lie side by side"),
+                       pl::UserError);
+}
+
+TEST_CASE("extents that only a run can tell are refused") {
+  KernelBuilder k("clamped");
+  const Expr x = k.tensor("x", Access::In, f32), y = k.tensor("y", Access::Out, f32);
+  const Expr at = k.scalar("at", DType::Int64);
+  k.store(load(x, {at, 0}, {4, 8}, true), {0, 0}, y);
+  const std::string message = refusal_of(k.take(), {{f32, {8, 8}}, {f32, {8, 8}}, scalar(DType::Int64)});
+  CAPTURE(message);
+  CHECK(says(message, "is computed when the kernel runs; this target needs constant extents"));
+}
+
+TEST_CASE("an element of a tile that lies in the workspace is refused") {
+  KernelBuilder k("element");
+  const Expr x = k.tensor("x", Access::In, f32), y = k.tensor("y", Access::Out, f32);
+  const Expr tile = k.let("tile", load(x));
+  const Expr first = k.let("first", read(tile, {0, 0}));
+  k.store(tile * first, {0, 0}, y);
+  const std::string message = refusal_of(k.take(), {{f32, {100, 1000}}, {f32, {100, 1000}}});
+  CAPTURE(message);
+  CHECK(says(message, "the tile does not fit into the unified buffer; make it smaller"));
+}
+
+TEST_CASE("tiles that cannot be in the unified buffer at once are named with their sizes") {
+  KernelBuilder k("deep");
+  const Expr x = k.tensor("x", Access::In, f32), y = k.tensor("y", Access::Out, f32);
+  constexpr int terms = 760;
+  std::vector<Expr> loaded;
+  for (int i = 0; i < terms; ++i)
+    loaded.push_back(k.let("row" + std::to_string(i), load(x, {i, 0}, {1, 64})));
+  Expr sum = loaded.back();
+  for (int i = terms - 1; i-- > 0;)
+    sum = k.let("sum" + std::to_string(i), loaded[static_cast<std::size_t>(i)] + sum);
+  k.store(sum, {0, 0}, y);
+  const std::string message = refusal_of(k.take(), {{f32, {terms, 64}}, {f32, {1, 64}}});
+  CAPTURE(message.substr(0, 200));
+  CHECK(says(message, "bytes of unified buffer, of which there are 188160"));
+  CHECK(says(message, "row7: 256 bytes"));
+  CHECK(says(message, "Load tiles of fewer rows in a loop"));
+}
