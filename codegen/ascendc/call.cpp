@@ -73,6 +73,8 @@ bool Context::is_result_region(std::span<const Statement> list, std::size_t at) 
   const Statement& statement = list[at];
   if (statement.kind != StatementKind::Assign || !is_call(statement.value) || at + 1 == list.size())
     return false;
+  const Group group = operation(statement.value.op).group;
+  if (group != Group::Linear && group != Group::Layout) return false;  // these write dense lines
   const VariableId variable = statement.variable;
   const Statement& next = list[at + 1];
   if (!fuse::is_store(next) || uses.reads[variable] != 1 || uses.writes[variable] != 1) return false;
@@ -120,6 +122,28 @@ View Context::view_of(VariableId variable) {
   return {home.object, kernel.variables[variable].type.dtype, {}, home.extents, home.strides};
 }
 
+/// What the typing rule leaves to the run.
+void Context::run_time_checks(const Statement& statement) {
+  // As runtime/pl/abi.hpp numbers them.
+  constexpr std::int32_t fault_range = 1, fault_shape = 2;
+  for (const RunTimeCheck& check :
+       tile_call_type(kernel, statement.value, place(statement.location)).checks) {
+    const std::string a = index(check.a);
+    if (check.kind == RunTimeCheck::NotNegative) {
+      fault_if(a + " < 0", fault_shape, statement.location, check.what, a, "0");
+      continue;
+    }
+    const std::string b = index(check.b);
+    if (check.kind == RunTimeCheck::Equal) {
+      fault_if(a + " != " + b, fault_shape, statement.location, check.what, a, b);
+      continue;
+    }
+    const std::string c = index(check.c);
+    fault_if(a + " < 0 || " + a + " > " + c + " - " + b, fault_range, statement.location, check.what, a, c,
+             b);
+  }
+}
+
 void Context::call(const std::string& text, std::vector<Touch> touches) {
   program.nodes.push_back(
       {.kind = Node::Kind::Call, .text = text, .touches = std::move(touches), .location = location});
@@ -150,6 +174,7 @@ void Context::tile_call(const Statement& statement) {
   for (const Expr& operand : value.operands)
     if (operand.type.is_tile() || operand.type.is_tensor()) check(operand.type.dtype);
   comment(statement);
+  run_time_checks(statement);
   TileCall call{*this, statement, value, view_of(statement.variable)};
   switch (operation(value.op).group) {
     case Group::Linear: return lower_product(call);

@@ -38,6 +38,13 @@ void copy(TileCall& call, const View& to, const View& from);
 /// Every element of a view is the scalar.
 void fill(TileCall& call, const View& to, const std::string& value);
 
+/// Dense elements of the workspace, with the extents of another view.
+[[nodiscard]] View new_view(TileCall& call, const View& like);
+/// The view, or its elements copied to the workspace where they do not lie densely (or must be there).
+[[nodiscard]] View dense(TileCall& call, const View& from, bool in_workspace = false);
+/// Text of the function CopyRows.
+extern const char* const copy_rows;
+
 // product.cpp, layout.cpp, generate.cpp, index.cpp
 void lower_product(TileCall& call);
 void lower_layout(TileCall& call);

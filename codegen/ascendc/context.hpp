@@ -205,6 +205,7 @@ struct Context {
   void while_loop(const Statement& statement);
   void read(const Statement& statement);
   void tile_call(const Statement& statement);
+  void run_time_checks(const Statement& statement);
   void jump(const std::string& text);
   void declare(VariableId variable);
   std::string label(const std::string& hint, std::int32_t number);

@@ -9,7 +9,9 @@ namespace {
 
 constexpr std::int64_t most_scratch = 64 << 10;  ///< bytes
 
-constexpr const char* copy_rows = R"(
+}  // namespace
+
+const char* const copy_rows = R"(
 /// Rows of elements that lie side by side, from device memory to device memory through the buffer.
 template <typename T>
 __aicore__ inline void CopyRows(const AscendC::GlobalTensor<T>& to, const AscendC::GlobalTensor<T>& from,
@@ -39,6 +41,8 @@ __aicore__ inline void CopyRows(const AscendC::GlobalTensor<T>& to, const Ascend
   }
 }
 )";
+
+namespace {
 
 constexpr const char* fill_rows = R"(
 /// Rows of one value each, from the buffer.
@@ -146,6 +150,24 @@ void fill(TileCall& call, const View& to, const std::string& value) {
              number(columns) + ", " + number(rows.to) + ");",
          {{to.object, true}, {buffer, true}});
   for (std::size_t i = 0; i < axes.size(); ++i) c.close();
+}
+
+View new_view(TileCall& call, const View& like) {
+  std::vector<Dim> shape;
+  for (const std::int64_t extent : like.extents) shape.push_back({extent, no_variable});
+  const Home home = call.c.new_home(call.c.names.fresh("dense"), like.dtype, shape, true);
+  return {home.object, like.dtype, {}, home.extents, home.strides};
+}
+
+View dense(TileCall& call, const View& from, bool in_workspace) {
+  std::int64_t stride = 1;
+  bool is_dense = !in_workspace || call.c.program.objects[from.object].workspace >= 0;
+  for (std::size_t axis = from.extents.size(); axis-- > 0; stride *= from.extents[axis])
+    is_dense = is_dense && (from.extents[axis] == 1 || from.strides[axis] == stride);
+  if (is_dense) return from;
+  const View own = new_view(call, from);
+  copy(call, own, from);
+  return own;
 }
 
 }  // namespace trilith::codegen::ascendc

@@ -40,21 +40,6 @@ void expand(TileCall& call) {
   copy(call, call.result, from);
 }
 
-/// The elements of a view as one row; in the workspace, if they do not lie so or must be there.
-View dense(TileCall& call, const View& from, bool in_workspace = false) {
-  std::int64_t stride = 1;
-  bool is_dense = !in_workspace || call.c.program.objects[from.object].workspace >= 0;
-  for (std::size_t axis = from.extents.size(); axis-- > 0; stride *= from.extents[axis])
-    is_dense = is_dense && (from.extents[axis] == 1 || from.strides[axis] == stride);
-  if (is_dense) return {from.object, from.dtype, from.at, {from.size()}, {1}};
-  std::vector<Dim> shape;
-  for (const std::int64_t extent : from.extents) shape.push_back({extent, no_variable});
-  const Home home = call.c.new_home(call.c.names.fresh("dense"), from.dtype, shape, true);
-  const View view{home.object, from.dtype, {}, home.extents, home.strides};
-  copy(call, view, from);
-  return {home.object, from.dtype, {}, {from.size()}, {1}};
-}
-
 void reshape(TileCall& call) {
   const bool reinterprets = call.op() == Op::Reinterpret;
   const View to = call.result;

@@ -28,6 +28,7 @@ class Printer {
       line("if (AscendC::GetSubBlockIdx() == 0) {", {});
       ++depth_;
       local_memory();
+      events();
       nodes(program_.nodes);
       line("return;", {});
       --depth_;
@@ -36,10 +37,8 @@ class Printer {
       line("}", {});
       beside();
     } else {
-      if (cores_ == CoreType::Cube)
-        cube_memory();
-      else
-        local_memory();
+      if (cores_ == CoreType::Cube) cube_memory();
+      events();
       nodes(program_.nodes);
     }
     depth_ = 0;
@@ -219,6 +218,7 @@ class Printer {
     line("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_" + std::string(types[static_cast<int>(cores_)]) + ");", {});
     const bool pipe = !program_.queues.empty() || tile_bytes_ > 0 || !program_.events.empty() || c_.uses_cube;
     if (pipe) line("AscendC::TPipe pipe;", {});
+    if (cores_ == CoreType::Vector) local_memory();
     globals();
   }
 
@@ -233,6 +233,9 @@ class Printer {
                std::to_string(queue.bytes) + ");",
            {});
     if (tile_bytes_ > 0) line("pipe.InitBuffer(tiles, " + std::to_string(tile_bytes_) + ");", {});
+  }
+
+  void events() {
     for (const std::string& event : program_.events) {
       std::string name = "event_" + event;
       std::ranges::transform(name, name.begin(), [](char c) {

@@ -199,10 +199,7 @@ View loadable(TileCall& call, std::size_t operand, int outer, int k) {
            (other < 0 || extent_of(view, other) == 1 || stride_of(view, other) >= extent_of(view, axis));
   };
   if (lies(k, outer) || lies(outer, k)) return view;
-  std::vector<Dim> shape;
-  for (const std::int64_t extent : view.extents) shape.push_back({extent, no_variable});
-  const Home home = call.c.new_home(call.c.names.fresh("dense"), view.dtype, shape, true);
-  const View own{home.object, view.dtype, {}, home.extents, home.strides};
+  const View own = new_view(call, view);
   copy(call, own, view);
   return own;
 }

@@ -1,4 +1,5 @@
 // Control flow and scalar statements. Runs of tile statements between them become loop nests.
+#include "codegen/ascendc/call.hpp"
 #include "codegen/ascendc/lowering.hpp"
 #include "codegen/error.hpp"
 #include "codegen/remote.hpp"
@@ -236,9 +237,6 @@ void Context::read(const Statement& statement) {
   if (const std::string reason = refusal(Op::Read, type.dtype); !reason.empty())
     refuse("read", type.dtype, reason, statement.location);
   const Home& home = home_of(value.operands[0].variable);
-  if (home.in_workspace)
-    refuse("read", type.dtype, "the tile does not fit into the unified buffer; make it smaller",
-           statement.location);
   Address at;
   for (std::size_t axis = 0; axis < home.extents.size(); ++axis) {
     const Expr& offset = value.operands[1].operands[axis];
@@ -254,6 +252,15 @@ void Context::read(const Statement& statement) {
   const VariableId variable = statement.variable;
   declare(variable);
   const DType dtype = kernel.variables[variable].type.dtype;
+  if (home.in_workspace) {
+    // The scalar pipe's cache may hold the line from before.
+    const std::string of = type_name(stored_as(home.dtype));
+    line(Pipe::Scalar,
+         "AscendC::DataCacheCleanAndInvalid<" + of +
+             ", AscendC::CacheLine::SINGLE_CACHE_LINE, AscendC::DcciDst::CACHELINE_OUT>(" +
+             at.of(name(home.object)) + ");",
+         {{home.object, false}});
+  }
   const std::string element = name(home.object) + ".GetValue(" + at.text() + ")";
   const std::string text = dtype == DType::Bool
                                ? "static_cast<float>(" + element + ") != 0.0f"
