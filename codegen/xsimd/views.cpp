@@ -1,6 +1,7 @@
 // Tiles that are read or written where their tensor lies, without a buffer: operands of products that are nothing but
 // a load, and products that are only stored.
 #include "codegen/error.hpp"
+#include "codegen/remote.hpp"
 #include "codegen/xsimd/context.hpp"
 
 #include <algorithm>
@@ -63,8 +64,8 @@ void Context::find_views() {
         uses.reads[id] != found.product_reads[id])
       continue;
     const VariableId source = load->value.operands[0].variable;
-    // What is only read has no memory in common with what the kernel writes.
-    if (tensors.at(source).access != Access::In) continue;
+    // What is only read has no memory in common with what the kernel writes; peers write a window at any time.
+    if (tensors.at(source).access != Access::In || is_window(kernel, source)) continue;
     const Type& type = kernel.variables[id].type;
     View view{tensors.at(source).name, strides_of(tensors.at(source), type.shape.size())};
     if (!starts_at_zero(load->value.operands[1])) view.pointer = names.fresh(variables[id] + "_at");

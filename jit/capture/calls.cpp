@@ -77,8 +77,7 @@ Binding Walker::call(const clang::CallExpr* call) {
         assign_parts(target, assigned, where);
         return target;
       }
-      // std::plus<>{} and its like hold nothing, and their bodies are plain C++.
-      if ((!std_class || method->getParent()->isEmpty()) && function->hasBody())
+      if (!std_class && function->hasBody())
         return inline_call(call, function, arguments.drop_front(), nullptr,
                            named ? *named : compound_value(arguments[0]));
     }

@@ -192,3 +192,28 @@ TEST_CASE("a generic kernel that mixes auto and typed parameters finds its recor
   CHECK(y(0) == 7.5f);
   CHECK(jit.context.statistics().eager_calls == 0);
 }
+
+namespace {
+
+auto twice = [](auto t) { return t * 2.0f; };
+template <class F>
+auto with_new(const pl::Tile<float>& t) {
+  F f;
+  return F{}(f(t));
+}
+
+}  // namespace
+
+TEST_CASE("a lambda that captures nothing, made anew from its type") {
+  auto made = pl::jit.incore([](Any x, Out y) { y = pl::store(decltype(twice){}(pl::load(x)) + true, y); });
+  auto declared = pl::jit.incore([](Any x, Out y) {
+    decltype(twice) f;
+    const auto g = decltype(twice)();
+    y = pl::store(f(g(pl::load(x))), y);
+  });
+  auto in_template =
+      pl::jit.incore([](Any x, Out y) { y = pl::store(with_new<decltype(twice)>(pl::load(x)), y); });
+  CHECK(agrees(made, {3, 5}));
+  CHECK(agrees(declared, {3, 5}));
+  CHECK(agrees(in_template, {3, 5}));
+}

@@ -129,7 +129,8 @@ TEST_CASE("operands that do not fit are refused with what was given and what is 
                  "extents of the indices and the source along axis 1 are 1 and 2");
   CHECK_CONTAINS(refusal(Op::ColArgmax, {flat}), "needs a tile of rank 2 or more");
   CHECK_CONTAINS(refusal(Op::Cumsum, {x}, 2), "axis 2 of a tile of rank 2");
-  CHECK_CONTAINS(refusal(Op::TopkIndices, {flat, number(3)}), "k elements of axis 0");
+  CHECK_CONTAINS(refusal(Op::TopkIndices, {flat, number(3)}),
+                 "k is 3 and axis 0 of the tile has 2 elements; give a k from 0 to 2");
   CHECK_CONTAINS(refusal(Op::SortIndices, {row<bool>({true})}), "the tile is bool");
   CHECK_CONTAINS(refusal(Op::Write, {x, Shape{0}, Value::scalar(1.0f)}), "1 offsets in a tile of rank 2");
   Value memory = row<float>({1, 2});

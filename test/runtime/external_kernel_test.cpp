@@ -219,6 +219,48 @@ TEST_CASE("an error of the compiler is told at the file's line, with all that Cl
                  "cannot use 'throw' with exceptions disabled"));
 }
 
+TEST_CASE(
+    "a file of any suffix, with a byte order mark or without a line at its end, is C++ with its own lines") {
+  support::Jit jit;
+  float number = 0;
+  for (const char* name :
+       {"kernel.cc", "kernel.cxx", "kernel.C", "kernel.c", "kernel.h", "kernel.inc", "kernel"}) {
+    CAPTURE(name);
+    const std::string value = std::to_string(++number) + "f";
+    const Written file(body("  y[0] = " + value + ";\n"), name);
+    CHECK(first_of(file.path(name)) == number);
+    const Written wrong(body("  y[0] = " + value + " + undeclared;\n"), name);
+    pl::Array<float> y({4});
+    try {
+      pl::jit.incore_source(wrong.path(name), "k", one_output)(y);
+      FAIL("it compiled");
+    } catch (const pl::SourceError& error) {
+      CHECK(error.location().file == wrong.path(name));
+      CHECK(error.location().line == 5);
+    }
+  }
+  const Written marked("\xef\xbb\xbf" + body("  y[0] = 20.0f;\n"));
+  CHECK(first_of(marked.path()) == 20.0f);
+  std::string open_end = body("  y[0] = 21.0f;\n");
+  open_end.pop_back();
+  CHECK(first_of(Written(open_end).path()) == 21.0f);
+}
+
+TEST_CASE("what is opened and not closed is told at the file's end") {
+  support::Jit jit;
+  const Written file(body("  if (y != nullptr) {\n"));
+  pl::Array<float> y({4});
+  try {
+    pl::jit.incore_source(file.path(), "k", one_output)(y);
+    FAIL("it compiled");
+  } catch (const pl::SourceError& error) {
+    CHECK(error.location().file == file.path());
+    CHECK(error.location().line == 7);
+    CHECK(
+        contains(error.what(), "a brace or parenthesis that is opened in the file is not closed at its end"));
+  }
+}
+
 TEST_CASE("a signature that the file states must be the program's") {
   support::Jit jit;
   const Written file(body("  y[0] = 1.0f;\n", "TRILITH_SIGNATURE(k, \"out float[N, 8], int32\")\n"));

@@ -79,7 +79,7 @@ TEST_CASE("remove_dead_code follows chains, also around a loop, and keeps what a
   });
   s.k.assign(s.c, s.b);
   s.k.if_(s.c > integer(4), [&] { s.k.print(s.n); }, [&] { s.k.assign(s.a, integer(9)); });
-  CHECK(s.after(passes::remove_dead_code) ==
+  CHECK(s.after([](Kernel& kernel) { passes::remove_dead_code(kernel); }) ==
         "b = 0\nfor i in 0 .. n\n  b = b + 2\nc = b\nif c > 4\n  print n\n");
 }
 
