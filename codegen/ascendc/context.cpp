@@ -216,11 +216,12 @@ std::vector<std::int64_t> Context::extents(const std::vector<Dim>& shape, const 
   return result;
 }
 
-Home Context::new_home(const std::string& hint, DType dtype, const std::vector<Dim>& shape) {
+/// `stored`: in device memory, with the elements of its dtype.
+Home Context::new_home(const std::string& hint, DType dtype, const std::vector<Dim>& shape, bool stored) {
   Home home;
-  home.dtype = held_as(dtype);
+  home.dtype = stored ? dtype : held_as(dtype);
   home.extents = extents(shape, location);
-  home.in_workspace = tiling.spilled.contains(hint);
+  home.in_workspace = stored || tiling.spilled.contains(hint);
   home.strides.resize(home.extents.size());
   std::int64_t dense = 1;
   for (std::size_t axis = home.extents.size(); axis-- > 0;) {
@@ -246,7 +247,9 @@ Home& Context::home_of(VariableId variable) {
   const auto found = homes.find(variable);
   if (found != homes.end()) return found->second;
   const Type& type = kernel.variables[variable].type;
-  return homes.emplace(variable, new_home(variables[variable] + "_kept", type.dtype, type.shape))
+  return homes
+      .emplace(variable,
+               new_home(variables[variable] + "_kept", type.dtype, type.shape, of_calls.contains(variable)))
       .first->second;
 }
 

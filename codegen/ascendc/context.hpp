@@ -72,6 +72,19 @@ struct Home {
   std::vector<std::int64_t> strides;
 };
 
+/// Elements in device memory, as operations on whole tiles read and write them: a tile's home, or a region of a tensor.
+struct View {
+  ObjectId object = -1;
+  DType dtype = DType::Float32;
+  Address at = {};
+  std::vector<std::int64_t> extents, strides;
+  [[nodiscard]] std::int64_t size() const {
+    std::int64_t count = 1;
+    for (const std::int64_t extent : extents) count *= extent;
+    return count;
+  }
+};
+
 /// Thrown when a tile cannot be kept in the unified buffer: it is then kept in the workspace.
 struct Spill {
   std::string name;
@@ -98,6 +111,11 @@ struct Context {
   std::map<VariableId, TensorInfo> tensors;
   Program program;
   std::map<VariableId, Home> homes;
+  std::set<VariableId> of_calls;  ///< operands and results of operations on whole tiles: in device memory
+  std::map<VariableId, View>
+      regions;  ///< operands that are regions of tensors, and results that are stored only
+  std::vector<std::pair<std::string, std::string>> functions;  ///< name and text, in front of the kernel
+  bool uses_cube = false;
   std::vector<Home> temporary_homes;
   std::int64_t granule = 8;          ///< rows of tiles are padded to a multiple of it, in elements
   std::int64_t workspace_bytes = 0;  ///< of one block, behind its line of checks
@@ -142,7 +160,8 @@ struct Context {
   /// The tile variable's own name the first time, another one later.
   [[nodiscard]] std::string tile_name(VariableId variable);
   Home& home_of(VariableId variable);
-  [[nodiscard]] Home new_home(const std::string& hint, DType dtype, const std::vector<Dim>& shape);
+  [[nodiscard]] Home new_home(const std::string& hint, DType dtype, const std::vector<Dim>& shape,
+                              bool stored = false);
   /// Elements from one row of a tile to the next.
   [[nodiscard]] std::int64_t pitch(std::int64_t columns) const { return round_up(columns, granule); }
 
@@ -161,6 +180,20 @@ struct Context {
                 const std::string& what, const std::string& given, const std::string& expected,
                 const std::string& length = "0");
 
+  // call.cpp: operations on whole tiles
+  void remember_calls(std::span<const Statement> list);
+  /// A load that needs no copy: only operations on whole tiles read the tile, and nothing writes its tensor.
+  [[nodiscard]] bool is_operand_region(std::span<const Statement> list, std::size_t at) const;
+  /// A call whose result is only stored, by the next statement.
+  [[nodiscard]] bool is_result_region(std::span<const Statement> list, std::size_t at) const;
+  [[nodiscard]] View view_of(VariableId variable);
+  [[nodiscard]] View region_view(const Statement& statement);
+  /// One of the functions in front of the kernel is called: a line between barriers.
+  void call(const std::string& text, std::vector<Touch> touches);
+  void function(const std::string& name, const std::string& text);
+  /// A buffer of the unified buffer for one call.
+  [[nodiscard]] ObjectId scratch(std::int64_t bytes);
+
   // statement.cpp
   void statements(std::span<const Statement> list);
   void run(std::span<const Statement> run);
@@ -171,6 +204,8 @@ struct Context {
   void for_loop(const Statement& statement);
   void while_loop(const Statement& statement);
   void read(const Statement& statement);
+  void tile_call(const Statement& statement);
+  void run_time_checks(const Statement& statement);
   void jump(const std::string& text);
   void declare(VariableId variable);
   std::string label(const std::string& hint, std::int32_t number);

@@ -117,6 +117,7 @@ Attempt lower(Context& context) {
   remember_goto(context.kernel.body, context.has_jumps);
   for (const Parameter& parameter : context.kernel.parameters) context.declared[parameter.variable] = true;
   for (const ClosureField& capture : context.kernel.captures) context.declared[capture.variable] = true;
+  context.remember_calls(context.kernel.body);
   context.statements(context.kernel.body);
   Program& program = context.program;
   resolve_aliases(program);

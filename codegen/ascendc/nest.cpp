@@ -368,7 +368,7 @@ void Nest::root(std::size_t number) {
   }
   tile.rows = rows;
   tile.columns = columns;
-  if (root.kind == RootKind::Store) tile = to_storage(tile, value.dtype);
+  if (root.kind == RootKind::Store || stream.dtype == value.dtype) tile = to_storage(tile, value.dtype);
   if (!vector_stride(tile, stream).is(1)) tile = spread(tile);
   if (!is_mine(tile)) tile = v.copy(tile);
   Object& object = c.program.objects[tile.object];

@@ -17,16 +17,29 @@ class Printer {
 
   void print(Emitted& emitted) {
     name_objects();
+    if (c_.uses_cube) cores_ = uses_vector_unit() ? CoreType::Mixed : CoreType::Cube;
+    emitted.cores = cores_;
     head();
-    const std::string indent(2, ' ');
-    depth_ = 1;
     arguments(emitted);
     for (const std::string& declaration : c_.declarations) line(declaration, {});
-    for (const Node& node : program_.nodes) {
-      if (node.kind == Node::Kind::Close || node.kind == Node::Kind::Else) --depth_;
-      body(node);
-      if (node.kind == Node::Kind::Open || node.kind == Node::Kind::Branch || node.kind == Node::Kind::Else)
-        ++depth_;
+    if (cores_ == CoreType::Mixed) {
+      line("if ASCEND_IS_AIV {", {});
+      ++depth_;
+      line("if (AscendC::GetSubBlockIdx() == 0) {", {});
+      ++depth_;
+      local_memory();
+      events();
+      nodes(program_.nodes);
+      line("return;", {});
+      --depth_;
+      line("}", {});
+      --depth_;
+      line("}", {});
+      beside();
+    } else {
+      if (cores_ == CoreType::Cube) cube_memory();
+      events();
+      nodes(program_.nodes);
     }
     depth_ = 0;
     line("}", {});
@@ -48,6 +61,67 @@ class Printer {
     }
   }
 
+  void nodes(const std::vector<Node>& list) {
+    for (const Node& node : list) {
+      if (node.kind == Node::Kind::Close || node.kind == Node::Kind::Else) --depth_;
+      body(node);
+      if (node.kind == Node::Kind::Open || node.kind == Node::Kind::Branch || node.kind == Node::Kind::Else)
+        ++depth_;
+    }
+  }
+
+  bool uses_vector_unit() const {
+    return tile_bytes_ > 0 || std::ranges::any_of(program_.nodes, [](const Node& node) {
+             return node.kind == Node::Kind::Call || node.kind == Node::Kind::Alloc ||
+                    (node.kind == Node::Kind::Code && node.pipe != Pipe::None);
+           });
+  }
+
+  /// What the cube core does, and the second vector core of its group, which only keeps step.
+  void beside() {
+    const Node* hidden = nullptr;
+    const std::vector<Node> list = skeleton(program_, hidden);
+    if (hidden != nullptr)
+      throw pl::UserError(
+          "AscendC: a product stands in control flow, or reads a region, that depends on an element of a "
+          "tile, which "
+          "the cube core cannot see; pass the number as a scalar argument",
+          c_.place(hidden->location));
+    line("// The cube core; the second vector core of its group keeps step.", {});
+    line("Cube cube;", {});
+    line("if ASCEND_IS_AIC { cube.Init(pipe); }", {});
+    beside_ = true;
+    nodes(list);
+    beside_ = false;
+  }
+
+  void cube_memory() {
+    line("Cube cube;", {});
+    line("cube.Init(pipe);", {});
+  }
+
+  /// A product waits for what the vector core has written, and the vector core for the product.
+  void product(const Node& node) {
+    if (cores_ == CoreType::Cube) return line(replaced(node.text), node.location);
+    const char* const offer[] = {"AscendC::CrossCoreSetFlag<2, PIPE_MTE3>(0);",
+                                 "AscendC::CrossCoreWaitFlag(1);"};
+    if (!beside_) {
+      for (const char* text : offer) line(text, node.location);
+      return;
+    }
+    line("if ASCEND_IS_AIC {", node.location);
+    ++depth_;
+    line("AscendC::CrossCoreWaitFlag(0);", node.location);
+    line(replaced(node.text), node.location);
+    line("AscendC::CrossCoreSetFlag<2, PIPE_FIX>(1);", node.location);
+    --depth_;
+    line("} else {", node.location);
+    ++depth_;
+    for (const char* text : offer) line(text, node.location);
+    --depth_;
+    line("}", node.location);
+  }
+
   void name_objects() {
     for (Object& object : program_.objects)
       if (object.name.empty() && object.alias < 0) object.name = c_.names.fresh("t");
@@ -67,13 +141,18 @@ class Printer {
     while (true) {
       const auto begin = text.find('\x01');
       result += text.substr(0, begin);
-      if (begin == std::string_view::npos) return result;
+      if (begin == std::string_view::npos) break;
       const auto end = text.find('\x01', begin + 1);
       int object = 0;
       std::from_chars(text.data() + begin + 1, text.data() + end, object);
       result += name_of(object);
       text.remove_prefix(end + 1);
     }
+    if (cores_ != CoreType::Mixed) return result;
+    constexpr std::string_view own = "AscendC::GetBlockIdx()";
+    for (auto at = result.find(own); at != std::string::npos; at = result.find(own))
+      result.replace(at, own.size(), "Group()");
+    return result;
   }
 
   static DType stored_as(DType dtype) {
@@ -92,7 +171,16 @@ class Printer {
          {});
     line("#include \"kernel_operator.h\"", {});
     line("", {});
+    if (cores_ == CoreType::Mixed)
+      line(
+          "/// Number of the group of a cube core and two vector cores.\n"
+          "__aicore__ inline int64_t Group() {\n"
+          "  if ASCEND_IS_AIV { return AscendC::GetBlockIdx() / 2; }\n"
+          "  return AscendC::GetBlockIdx();\n"
+          "}\n",
+          {});
     if (!c_.checks.empty()) fault_function();
+    for (const auto& [name, text] : c_.functions) line(std::string_view(text).substr(1), {});
   }
 
   void fault_function() {
@@ -103,15 +191,20 @@ class Printer {
         "int64_t length) {\n"
         "  AscendC::GlobalTensor<int64_t> report;\n"
         "  report.SetGlobalBuffer(reinterpret_cast<__gm__ int64_t*>(workspace + 64 * "
-        "AscendC::GetBlockIdx()), 8);\n"
-        "  report.SetValue(0, check);\n"
-        "  report.SetValue(1, given);\n"
-        "  report.SetValue(2, expected);\n"
-        "  report.SetValue(3, length);\n"
-        "  AscendC::DataCacheCleanAndInvalid<int64_t, AscendC::CacheLine::SINGLE_CACHE_LINE,\n"
-        "                                    AscendC::DcciDst::CACHELINE_OUT>(report);\n"
-        "}\n",
+        "" + block_index() +
+            "), 8);\n"
+            "  report.SetValue(0, check);\n"
+            "  report.SetValue(1, given);\n"
+            "  report.SetValue(2, expected);\n"
+            "  report.SetValue(3, length);\n"
+            "  AscendC::DataCacheCleanAndInvalid<int64_t, AscendC::CacheLine::SINGLE_CACHE_LINE,\n"
+            "                                    AscendC::DcciDst::CACHELINE_OUT>(report);\n"
+            "}\n",
         {});
+  }
+
+  [[nodiscard]] std::string block_index() const {
+    return cores_ == CoreType::Mixed ? "Group()" : "AscendC::GetBlockIdx()";
   }
 
   void arguments(Emitted& emitted) {
@@ -121,9 +214,15 @@ class Printer {
       list += (list.empty() ? "" : ", ") + argument.type + " " + argument.name;
     line("extern \"C\" __global__ __aicore__ void " + symbol_ + "(" + list + ") {", c_.kernel.location);
     depth_ = 1;
-    line("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_AIV_ONLY);", {});
-    const bool pipe = !program_.queues.empty() || tile_bytes_ > 0 || !program_.events.empty();
+    constexpr const char* types[] = {"AIV_ONLY", "AIC_ONLY", "MIX_AIC_1_2"};
+    line("KERNEL_TASK_TYPE_DEFAULT(KERNEL_TYPE_" + std::string(types[static_cast<int>(cores_)]) + ");", {});
+    const bool pipe = !program_.queues.empty() || tile_bytes_ > 0 || !program_.events.empty() || c_.uses_cube;
     if (pipe) line("AscendC::TPipe pipe;", {});
+    if (cores_ == CoreType::Vector) local_memory();
+    globals();
+  }
+
+  void local_memory() {
     for (const Queue& queue : program_.queues)
       line("AscendC::TQue<AscendC::TPosition::" + std::string(queue.in ? "VECIN" : "VECOUT") + ", 1> " +
                queue.name + ";",
@@ -134,6 +233,21 @@ class Printer {
                std::to_string(queue.bytes) + ");",
            {});
     if (tile_bytes_ > 0) line("pipe.InitBuffer(tiles, " + std::to_string(tile_bytes_) + ");", {});
+  }
+
+  void events() {
+    for (const std::string& event : program_.events) {
+      std::string name = "event_" + event;
+      std::ranges::transform(name, name.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      });
+      line("const auto " + name + " = static_cast<event_t>(pipe.FetchEventID(AscendC::HardEvent::" + event +
+               "));",
+           {});
+    }
+  }
+
+  void globals() {
     for (const auto& [id, tensor] : c_.tensors) {
       if (!c_.used_tensors.contains(tensor.object)) continue;
       global(program_.objects[tensor.object], tensor.argument);
@@ -144,20 +258,11 @@ class Printer {
         const std::int64_t begin = c_.check_bytes() + object.workspace;
         if (c_.spmd)
           address += " + " + std::to_string(c_.check_bytes()) + " + " + std::to_string(object.workspace) +
-                     " + AscendC::GetBlockIdx() * " + std::to_string(c_.workspace_bytes);
+                     " + " + block_index() + " * " + std::to_string(c_.workspace_bytes);
         else if (begin != 0)
           address += " + " + std::to_string(begin);
         global(object, address);
       }
-    for (const std::string& event : program_.events) {
-      std::string name = "event_" + event;
-      std::ranges::transform(name, name.begin(), [](char c) {
-        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-      });
-      line("const auto " + name + " = static_cast<event_t>(pipe.FetchEventID(AscendC::HardEvent::" + event +
-               "));",
-           {});
-    }
   }
 
   void global(const Object& object, const std::string& address) {
@@ -175,8 +280,10 @@ class Printer {
       if (first_[touch.object] == 0) first_[touch.object] = number;
       last_[touch.object] = number;
     }
-    if (node.kind == Node::Kind::Code || node.kind == Node::Kind::Comment || node.kind == Node::Kind::Open ||
-        node.kind == Node::Kind::Branch || node.kind == Node::Kind::Else || node.kind == Node::Kind::Close) {
+    if (node.kind == Node::Kind::Cube) return product(node);
+    if (node.kind == Node::Kind::Code || node.kind == Node::Kind::Call || node.kind == Node::Kind::Comment ||
+        node.kind == Node::Kind::Open || node.kind == Node::Kind::Branch || node.kind == Node::Kind::Else ||
+        node.kind == Node::Kind::Close) {
       line(replaced(node.text), node.location);
       return;
     }
@@ -205,6 +312,21 @@ class Printer {
 
   void memory(Emitted& emitted) const {
     std::int64_t at = 0;
+    if (c_.uses_cube) {
+      constexpr std::int64_t tile = 32768, sum = 65536;
+      const auto last = static_cast<std::uint32_t>(emitted.lines.size());
+      const auto twice = [&](const char* space, const std::string& name, std::int64_t from,
+                             std::int64_t bytes) {
+        for (int i = 0; i < 2; ++i)
+          emitted.memory.push_back(
+              {space, name + "[" + std::to_string(i) + "]", from + i * bytes, bytes, 1, last});
+      };
+      twice("L1", "a1", 0, tile);
+      twice("L1", "b1", 2 * tile, tile);
+      twice("L0A", "a2", 0, tile);
+      twice("L0B", "b2", 0, tile);
+      twice("L0C", "c", 0, sum);
+    }
     for (const Queue& queue : program_.queues)
       for (int i = 0; i < queue.buffers; ++i) {
         emitted.memory.push_back({"UB", queue.name + (queue.buffers > 1 ? "[" + std::to_string(i) + "]" : ""),
@@ -225,6 +347,8 @@ class Printer {
   std::string text_;
   std::vector<SourceLocation> lines_;
   int depth_ = 0;
+  CoreType cores_ = CoreType::Vector;
+  bool beside_ = false;  ///< printing for the cores beside the vector core
   std::vector<std::uint32_t> first_, last_;
 };
 

@@ -60,6 +60,8 @@ struct Node {
     EnQue,
     DeQue,
     Free,
+    Cube,  ///< a product: on the cube core the text, on vector cores the wait for it
+    Call,  ///< of a function in front of the kernel, which ends with a barrier of all pipes
   };
   Kind kind = Kind::Code;
   std::string text = {};
@@ -92,6 +94,10 @@ inline constexpr std::int64_t unified_buffer_bytes = 184 * 1024 - 256;
 
 /// memory.cpp: gives every Calc object its offset, by live ranges. Returns the bytes of the whole buffer of tiles.
 [[nodiscard]] std::int64_t plan_memory(Program& program);
+
+/// skeleton.cpp: the lines that products need, for the cores that walk the kernel beside the vector core. `hidden`: a
+/// line that they need and that only the vector core can run.
+[[nodiscard]] std::vector<Node> skeleton(const Program& program, const Node*& hidden);
 
 /// sync.cpp: puts `PipeBarrier`s and events where a line needs what another pipe, or the vector pipe before it, did.
 void synchronise(Program& program);

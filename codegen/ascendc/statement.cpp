@@ -1,4 +1,5 @@
 // Control flow and scalar statements. Runs of tile statements between them become loop nests.
+#include "codegen/ascendc/call.hpp"
 #include "codegen/ascendc/lowering.hpp"
 #include "codegen/error.hpp"
 #include "codegen/remote.hpp"
@@ -57,7 +58,19 @@ void Context::scalar_assign(const Statement& statement) {
 
 void Context::statements(std::span<const Statement> list) {
   for (std::size_t i = 0; i < list.size();) {
-    const std::size_t length = fuse::run_length(kernel, list.subspan(i));
+    if (is_operand_region(list, i) || is_result_region(list, i)) {
+      const bool stored = !is_operand_region(list, i);
+      const Statement& access = list[stored ? i + 1 : i];
+      comment(access);
+      check_region(access);
+      regions[list[i].variable] = region_view(access);
+      if (stored) statement(list[i]);
+      i += stored ? 2 : 1;
+      continue;
+    }
+    std::size_t length = fuse::run_length(kernel, list.subspan(i));
+    for (std::size_t next = 1; next < length; ++next)
+      if (is_operand_region(list, i + next)) length = next;
     const auto run_statements = list.subspan(i, length);
     const bool tiles = std::ranges::any_of(run_statements, [&](const Statement& statement) {
       return fuse::is_tile_assign(kernel, statement) || fuse::is_store(statement);
@@ -113,7 +126,8 @@ void Context::statement(const Statement& statement) {
   location = statement.location;
   switch (statement.kind) {
     case StatementKind::Assign:
-      if (is_tile_call(statement.value.op) || is_remote(statement.value.op))
+      if (is_tile_call(statement.value.op)) return tile_call(statement);
+      if (is_remote(statement.value.op))
         refuse(operation(statement.value.op).name, statement.value.type.dtype,
                refusal(statement.value.op, statement.value.type.dtype), statement.location);
       comment(statement);
@@ -223,9 +237,6 @@ void Context::read(const Statement& statement) {
   if (const std::string reason = refusal(Op::Read, type.dtype); !reason.empty())
     refuse("read", type.dtype, reason, statement.location);
   const Home& home = home_of(value.operands[0].variable);
-  if (home.in_workspace)
-    refuse("read", type.dtype, "the tile does not fit into the unified buffer; make it smaller",
-           statement.location);
   Address at;
   for (std::size_t axis = 0; axis < home.extents.size(); ++axis) {
     const Expr& offset = value.operands[1].operands[axis];
@@ -241,6 +252,15 @@ void Context::read(const Statement& statement) {
   const VariableId variable = statement.variable;
   declare(variable);
   const DType dtype = kernel.variables[variable].type.dtype;
+  if (home.in_workspace) {
+    // The scalar pipe's cache may hold the line from before.
+    const std::string of = type_name(stored_as(home.dtype));
+    line(Pipe::Scalar,
+         "AscendC::DataCacheCleanAndInvalid<" + of +
+             ", AscendC::CacheLine::SINGLE_CACHE_LINE, AscendC::DcciDst::CACHELINE_OUT>(" +
+             at.of(name(home.object)) + ");",
+         {{home.object, false}});
+  }
   const std::string element = name(home.object) + ".GetValue(" + at.text() + ")";
   const std::string text = dtype == DType::Bool
                                ? "static_cast<float>(" + element + ") != 0.0f"

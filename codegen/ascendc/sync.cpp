@@ -121,7 +121,8 @@ class Synchroniser {
     const Node& node = program_.nodes[at];
     const Pipe pipe = node.pipe;
     // What stands behind the target of a jump does not know which path led there.
-    if (node.leaves && node.text != "return;" && !state.records.empty()) {
+    const bool all = node.kind == Node::Kind::Cube || node.kind == Node::Kind::Call;
+    if (((node.leaves && node.text != "return;") || all) && !state.records.empty()) {
       emit({.text = "AscendC::PipeBarrier<PIPE_ALL>();", .location = node.location}, write);
       state.records.clear();
       for (auto& known : state.known) known.fill(last_);

@@ -1,0 +1,173 @@
+// From device memory to device memory through the unified buffer: boxes of elements with any strides. DataCopyPad takes rows
+// of neighbouring elements, at worst of one each; what has more axes is a loop around it.
+#include "codegen/ascendc/call.hpp"
+
+#include <algorithm>
+
+namespace trilith::codegen::ascendc {
+namespace {
+
+constexpr std::int64_t most_scratch = 64 << 10;  ///< bytes
+
+}  // namespace
+
+const char* const copy_rows = R"(
+/// Rows of elements that lie side by side, from device memory to device memory through the buffer.
+template <typename T>
+__aicore__ inline void CopyRows(const AscendC::GlobalTensor<T>& to, const AscendC::GlobalTensor<T>& from,
+                                const AscendC::LocalTensor<T>& buffer, int64_t rows, int64_t columns,
+                                int64_t to_pitch, int64_t from_pitch) {
+  const int64_t size = sizeof(T), room = buffer.GetSize() * size;
+  const int64_t most_columns = columns * size < room ? columns : room / size;
+  for (int64_t column = 0; column < columns; column += most_columns) {
+    const int64_t width = columns - column < most_columns ? columns - column : most_columns;
+    int64_t most_rows = room / ((width * size + 31) / 32 * 32);
+    if (most_rows > 4095) most_rows = 4095;
+    if (from_pitch < width || to_pitch < width) most_rows = 1;
+    for (int64_t row = 0; row < rows; row += most_rows) {
+      const int64_t height = rows - row < most_rows ? rows - row : most_rows;
+      const uint16_t count = static_cast<uint16_t>(height);
+      const uint32_t length = static_cast<uint32_t>(width * size);
+      const uint32_t from_gap = height > 1 ? static_cast<uint32_t>((from_pitch - width) * size) : 0;
+      const uint32_t to_gap = height > 1 ? static_cast<uint32_t>((to_pitch - width) * size) : 0;
+      AscendC::DataCopyPad(buffer, from[row * from_pitch + column],
+                           AscendC::DataCopyExtParams{count, length, from_gap, 0, 0},
+                           AscendC::DataCopyPadExtParams<T>{false, 0, 0, 0});
+      AscendC::PipeBarrier<PIPE_ALL>();
+      AscendC::DataCopyPad(to[row * to_pitch + column], buffer,
+                           AscendC::DataCopyExtParams{count, length, 0, to_gap, 0});
+      AscendC::PipeBarrier<PIPE_ALL>();
+    }
+  }
+}
+)";
+
+namespace {
+
+constexpr const char* fill_rows = R"(
+/// Rows of one value each, from the buffer.
+template <typename T>
+__aicore__ inline void FillRows(const AscendC::GlobalTensor<T>& to, const AscendC::LocalTensor<T>& buffer, T value,
+                                int64_t rows, int64_t columns, int64_t pitch) {
+  const int64_t size = sizeof(T), room = buffer.GetSize();
+  const int64_t width = columns < room ? columns : room;
+  for (int64_t i = 0; i < width; ++i) buffer.SetValue(i, value);
+  AscendC::PipeBarrier<PIPE_ALL>();
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; column += width) {
+      const int64_t count = columns - column < width ? columns - column : width;
+      AscendC::DataCopyPad(to[row * pitch + column], buffer,
+                           AscendC::DataCopyExtParams{1, static_cast<uint32_t>(count * size), 0, 0, 0});
+    }
+  AscendC::PipeBarrier<PIPE_ALL>();
+}
+)";
+
+struct Axis {
+  std::int64_t extent, to, from;
+};
+
+/// Axes of more than one element; neighbours that both ends walk as one are one.
+std::vector<Axis> axes_of(const View& to, const View& from) {
+  std::vector<Axis> axes;
+  for (std::size_t i = 0; i < to.extents.size(); ++i) {
+    const Axis axis{to.extents[i], to.strides[i], from.strides[i]};
+    if (axis.extent == 1) continue;
+    if (!axes.empty() && axes.back().to == axis.to * axis.extent &&
+        axes.back().from == axis.from * axis.extent)
+      axes.back() = {axes.back().extent * axis.extent, axis.to, axis.from};
+    else
+      axes.push_back(axis);
+  }
+  return axes;
+}
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+
+/// Takes the axis that one DataCopyPad walks: the longest of those with room between their rows.
+Axis take_rows(std::vector<Axis>& axes, std::int64_t columns) {
+  if (axes.empty()) return {1, columns, columns};
+  const auto worth = [&](const Axis& axis) {
+    return axis.to >= columns && axis.from >= columns ? axis.extent : 0;
+  };
+  const auto best = std::ranges::max_element(axes, {}, worth);
+  const Axis rows = *best;
+  axes.erase(best);
+  return rows;
+}
+
+}  // namespace
+
+void copy(TileCall& call, const View& to, const View& from) {
+  if (to.size() == 0) return;
+  Context& c = call.c;
+  std::vector<Axis> axes = axes_of(to, from);
+  std::int64_t columns = 1;
+  if (!axes.empty() && axes.back().to == 1 && axes.back().from == 1) {
+    columns = axes.back().extent;
+    axes.pop_back();
+  }
+  const Axis rows = take_rows(axes, columns);
+  const std::string type = type_name(stored_as(to.dtype));
+  c.function("CopyRows", copy_rows);
+  View target = to, source = from;
+  for (const Axis& axis : axes) {
+    const std::string i = c.names.fresh("i");
+    c.open("for (int64_t " + i + " = 0; " + i + " < " + number(axis.extent) + "; ++" + i + ") {");
+    target.at.add(Amount{axis.to}, i);
+    source.at.add(Amount{axis.from}, i);
+  }
+  const std::int64_t row = round_up(columns * bytes_of(to.dtype), 32);
+  const ObjectId buffer = c.scratch(std::min(most_scratch, row * std::min<std::int64_t>(rows.extent, 4095)));
+  c.call("CopyRows<" + type + ">(" + text_of(target) + ", " + text_of(source) + ", " + Context::name(buffer) +
+             ".ReinterpretCast<" + type + ">(), " + number(rows.extent) + ", " + number(columns) + ", " +
+             number(rows.to) + ", " + number(rows.from) + ");",
+         {{to.object, true}, {from.object, false}, {buffer, true}});
+  for (std::size_t i = 0; i < axes.size(); ++i) c.close();
+}
+
+void fill(TileCall& call, const View& to, const std::string& value) {
+  if (to.size() == 0) return;
+  Context& c = call.c;
+  const std::string type = type_name(stored_as(to.dtype));
+  std::vector<Axis> axes = axes_of(to, to);
+  std::int64_t columns = 1;
+  if (!axes.empty() && axes.back().to == 1) {
+    columns = axes.back().extent;
+    axes.pop_back();
+  }
+  const Axis rows = take_rows(axes, columns);
+  c.function("FillRows", fill_rows);
+  View target = to;
+  for (const Axis& axis : axes) {
+    const std::string i = c.names.fresh("i");
+    c.open("for (int64_t " + i + " = 0; " + i + " < " + number(axis.extent) + "; ++" + i + ") {");
+    target.at.add(Amount{axis.to}, i);
+  }
+  const ObjectId buffer = c.scratch(std::min<std::int64_t>(8192, round_up(columns * bytes_of(to.dtype), 32)));
+  c.call("FillRows<" + type + ">(" + text_of(target) + ", " + Context::name(buffer) + ".ReinterpretCast<" +
+             type + ">(), static_cast<" + type + ">(" + value + "), " + number(rows.extent) + ", " +
+             number(columns) + ", " + number(rows.to) + ");",
+         {{to.object, true}, {buffer, true}});
+  for (std::size_t i = 0; i < axes.size(); ++i) c.close();
+}
+
+View new_view(TileCall& call, const View& like) {
+  std::vector<Dim> shape;
+  for (const std::int64_t extent : like.extents) shape.push_back({extent, no_variable});
+  const Home home = call.c.new_home(call.c.names.fresh("dense"), like.dtype, shape, true);
+  return {home.object, like.dtype, {}, home.extents, home.strides};
+}
+
+View dense(TileCall& call, const View& from, bool in_workspace) {
+  std::int64_t stride = 1;
+  bool is_dense = !in_workspace || call.c.program.objects[from.object].workspace >= 0;
+  for (std::size_t axis = from.extents.size(); axis-- > 0; stride *= from.extents[axis])
+    is_dense = is_dense && (from.extents[axis] == 1 || from.strides[axis] == stride);
+  if (is_dense) return from;
+  const View own = new_view(call, from);
+  copy(call, own, from);
+  return own;
+}
+
+}  // namespace trilith::codegen::ascendc

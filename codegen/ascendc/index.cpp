@@ -1,0 +1,313 @@
+// Operations that choose elements by position, or find positions by value: the scalar pipe walks lines of one axis in the
+// unified buffer. Lines of another axis than the last are transposed on their way, in the workspace.
+#include "codegen/ascendc/call.hpp"
+#include "codegen/ascendc/index_functions.hpp"
+
+#include <algorithm>
+
+namespace trilith::codegen::ascendc {
+namespace {
+
+constexpr std::int64_t most_line = 48 << 10;  ///< bytes of one buffer: three of them and the queues fit
+constexpr std::int32_t fault_index = 4;       ///< as runtime/pl/abi.hpp numbers it
+
+std::string number(std::int64_t value) { return std::to_string(value); }
+std::string word(bool value) { return value ? "true" : "false"; }
+
+/// The type that the elements are, and that they are moved as; in the text.
+std::string own_type(DType dtype) { return dtype == DType::Bool ? "uint8_t" : type_name(dtype); }
+std::string moved_type(DType dtype) { return type_name(stored_as(dtype)); }
+/// What elements of a dtype are compared and added as.
+std::string number_type(DType dtype) { return is_floating(dtype) ? "float" : own_type(dtype); }
+
+/// Lines along one axis, one behind the other.
+struct Lines {
+  View view;
+  std::int64_t count = 1, length = 1;
+};
+
+View with_last(View view, std::size_t axis) {
+  const std::int64_t extent = view.extents[axis], stride = view.strides[axis];
+  view.extents.erase(view.extents.begin() + static_cast<std::ptrdiff_t>(axis));
+  view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(axis));
+  view.extents.push_back(extent);
+  view.strides.push_back(stride);
+  return view;
+}
+
+Lines lines_of(TileCall& call, const View& view, std::size_t axis) {
+  const View turned = with_last(view, axis);
+  Lines lines{dense(call, turned), 1, turned.extents.back()};
+  lines.count = lines.length == 0 ? 0 : turned.size() / lines.length;
+  if (lines.length * bytes_of(view.dtype) > most_line)
+    call.c.refuse(operation(call.op()).name, view.dtype,
+                  "a line of " + number(lines.length) + " elements along its axis does not fit into " +
+                      number(most_line) + " bytes of the unified buffer; work on shorter tiles",
+                  call.statement.location);
+  return lines;
+}
+
+/// Where the result's lines are written: the result itself, or memory from which they are turned back.
+struct Target {
+  View view, turned;
+  bool turns = false;
+};
+
+Target target_of(TileCall& call, std::size_t axis) {
+  Target target;
+  target.turned = with_last(call.result, axis);
+  target.turns = axis + 1 != call.result.extents.size();
+  target.view = call.result;
+  if (target.turns) target.view = new_view(call, target.turned);
+  return target;
+}
+
+void finish(TileCall& call, const Target& target) {
+  if (target.turns) copy(call, target.turned, target.view);
+}
+
+/// A buffer of the unified buffer as elements of a type.
+struct Buffer {
+  ObjectId object = -1;
+  std::string text;
+};
+Buffer buffer(TileCall& call, std::int64_t elements, DType dtype) {
+  const ObjectId object = call.c.scratch(std::max<std::int64_t>(elements, 1) * bytes_of(dtype));
+  return {object, Context::name(object) + ".ReinterpretCast<" + moved_type(dtype) + ">()"};
+}
+
+/// The call of a function that finds the first index out of range; it goes on with index 0, and the report says so.
+void checked_call(TileCall& call, const std::string& what, const std::string& text,
+                  std::vector<Touch> touches) {
+  Context& c = call.c;
+  const std::string bad = c.names.fresh("bad");
+  c.function("BadIndex", functions::bad_index);
+  c.checks.push_back({fault_index, what, call.statement.location});
+  c.open("{", false);
+  c.program.nodes.push_back(
+      {.kind = Node::Kind::Code, .text = "BadIndex " + bad + ";", .location = c.location});
+  c.call(text + ", " + bad + ");", std::move(touches));
+  c.program.nodes.push_back({.kind = Node::Kind::Code,
+                             .text = "if (" + bad + ".found) Fault(workspace, " +
+                                     number(static_cast<std::int64_t>(c.checks.size())) + ", " + bad +
+                                     ".given, " + bad + ".bound, 0);",
+                             .location = c.location});
+  c.close();
+}
+
+void argument(TileCall& call) {
+  const View x = call.operand(0);
+  const bool last = call.op() == Op::RowArgmax || call.op() == Op::RowArgmin;
+  const bool largest = call.op() == Op::RowArgmax || call.op() == Op::ColArgmax;
+  const std::size_t axis = x.extents.size() - (last ? 1 : 2);
+  if (x.extents[axis] == 0) return fill(call, call.result, "-1");
+  const Lines lines = lines_of(call, x, axis);
+  call.c.function("Line", functions::line);
+  call.c.function("ArgLines", functions::arg_lines);
+  const Buffer line = buffer(call, lines.length, x.dtype), found = buffer(call, 8, DType::Int32);
+  // The result has one element a line, in the same order, whichever axis it was.
+  call.c.call(
+      "ArgLines<" + own_type(x.dtype) + ", " + number_type(x.dtype) + ", " + word(largest) + ">(" +
+          text_of(call.result) + ", " + text_of(lines.view) + ", " + line.text + ", " + found.text + ", " +
+          number(lines.count) + ", " + number(lines.length) + ");",
+      {{call.result.object, true}, {lines.view.object, false}, {line.object, true}, {found.object, true}});
+}
+
+void cumsum(TileCall& call) {
+  const View x = call.operand(0);
+  const std::size_t axis = TileCall::axis(call.expr.attributes.axis, x.extents.size());
+  const Lines lines = lines_of(call, x, axis);
+  const Target target = target_of(call, axis);
+  call.c.function("Line", functions::line);
+  call.c.function("SumLines", functions::sum_lines);
+  const Buffer line = buffer(call, lines.length, x.dtype);
+  call.c.call("SumLines<" + own_type(x.dtype) + ", " + word(is_floating(x.dtype)) + ">(" +
+                  text_of(target.view) + ", " + text_of(lines.view) + ", " + line.text + ", " +
+                  number(lines.count) + ", " + number(lines.length) + ");",
+              {{target.view.object, true}, {lines.view.object, false}, {line.object, true}});
+  finish(call, target);
+}
+
+void order(TileCall& call) {
+  const View x = call.operand(0);
+  const std::size_t axis = TileCall::axis(call.expr.attributes.axis, x.extents.size());
+  const std::int64_t kept = call.result.extents[axis];
+  const Lines lines = lines_of(call, x, axis);
+  const Target target = target_of(call, axis);
+  call.c.function("Line", functions::line);
+  call.c.function("OrderLines", functions::order_lines);
+  const Buffer line = buffer(call, lines.length, x.dtype), a = buffer(call, lines.length, DType::Int32),
+               b = buffer(call, lines.length, DType::Int32);
+  call.c.call("OrderLines<" + own_type(x.dtype) + ", " + number_type(x.dtype) + ", " +
+                  word(call.expr.attributes.flag) + ">(" + text_of(target.view) + ", " + text_of(lines.view) +
+                  ", " + line.text + ", " + a.text + ", " + b.text + ", " + number(lines.count) + ", " +
+                  number(lines.length) + ", " + number(kept) + ");",
+              {{target.view.object, true},
+               {lines.view.object, false},
+               {line.object, true},
+               {a.object, true},
+               {b.object, true}});
+  finish(call, target);
+}
+
+void gather(TileCall& call) {
+  const View x = call.operand(0), indices = call.operand(1);
+  const std::size_t axis = TileCall::axis(call.expr.attributes.axis, x.extents.size());
+  const Lines from = lines_of(call, x, axis), at = lines_of(call, indices, axis);
+  const Target target = target_of(call, axis);
+  call.c.function("BadIndex", functions::bad_index);
+  call.c.function("Line", functions::line);
+  call.c.function("GatherLines", functions::gather_lines);
+  const Buffer line = buffer(call, from.length, x.dtype), numbers = buffer(call, at.length, indices.dtype),
+               result = buffer(call, at.length, x.dtype);
+  // Where the axis has no element every index is outside, and no line is read.
+  checked_call(call, "gather",
+               "GatherLines<" + own_type(indices.dtype) + ">(" + text_of(target.view) + ", " +
+                   text_of(from.view) + ", " + text_of(at.view) + ", " + line.text + ", " + numbers.text +
+                   ", " + result.text + ", " + number(at.count) + ", " + number(from.length) + ", " +
+                   number(at.length),
+               {{target.view.object, true},
+                {from.view.object, false},
+                {at.view.object, false},
+                {line.object, true},
+                {numbers.object, true},
+                {result.object, true}});
+  finish(call, target);
+}
+
+void scatter(TileCall& call) {
+  const View x = call.operand(0), indices = call.operand(1), source = call.operand(2);
+  const std::size_t axis = TileCall::axis(call.expr.attributes.axis, x.extents.size());
+  const Lines lines = lines_of(call, x, axis), at = lines_of(call, indices, axis),
+              given = lines_of(call, source, axis);
+  const Target target = target_of(call, axis);
+  const bool adds = call.op() == Op::ScatterAdd;
+  call.c.function("BadIndex", functions::bad_index);
+  call.c.function("Line", functions::line);
+  call.c.function("ScatterLines", functions::scatter_lines);
+  const Buffer line = buffer(call, lines.length, x.dtype), numbers = buffer(call, at.length, indices.dtype),
+               values = buffer(call, at.length, x.dtype);
+  const std::string sum = is_floating(x.dtype) ? "float" : "uint64_t";
+  checked_call(call, adds ? "scatter_add" : "scatter",
+               "ScatterLines<" + own_type(indices.dtype) + ", " + sum + ", " + word(adds) + ">(" +
+                   text_of(target.view) + ", " + text_of(lines.view) + ", " + text_of(at.view) + ", " +
+                   text_of(given.view) + ", " + line.text + ", " + numbers.text + ", " + values.text + ", " +
+                   number(std::max(lines.count, at.count)) + ", " + number(lines.length) + ", " +
+                   number(at.length),
+               {{target.view.object, true},
+                {lines.view.object, false},
+                {at.view.object, false},
+                {given.view.object, false},
+                {line.object, true},
+                {numbers.object, true},
+                {values.object, true}});
+  finish(call, target);
+}
+
+/// The region of tensor operand 0 that load_row and paged_gather read.
+View tensor_view(TileCall& call) {
+  Context& c = call.c;
+  TensorInfo& tensor = c.tensors.at(call.expr.operands[0].variable);
+  c.used_tensors.insert(tensor.object);
+  View view{tensor.object, tensor.dtype, {}, tensor.extents};
+  for (const Amount& stride : tensor.strides) {
+    if (!stride.is_constant())
+      c.refuse(operation(call.op()).name, tensor.dtype,
+               "strides that only the run tells; pass a dense tensor", call.statement.location);
+    view.strides.push_back(stride.factor);
+  }
+  const Expr &offsets = call.expr.operands[1], &shape = call.expr.operands[2];
+  if (shape.operands.empty()) return view;
+  for (std::size_t axis = 0; axis < view.extents.size(); ++axis) {
+    const Expr& at = offsets.operands[axis];
+    if (at.is_constant())
+      view.at.constant += at.value.as_int64() * view.strides[axis];
+    else
+      view.at.add(Amount{view.strides[axis]}, c.index(at));
+    view.extents[axis] = shape.operands[axis].value.as_int64();
+  }
+  const auto dropped = static_cast<std::ptrdiff_t>(call.expr.attributes.axis);
+  view.extents.erase(view.extents.begin(), view.extents.begin() + dropped);
+  view.strides.erase(view.strides.begin(), view.strides.begin() + dropped);
+  return view;
+}
+
+/// The same with rows (all axes behind the first `leading`) that lie side by side.
+View with_dense_rows(TileCall& call, const View& view, std::size_t leading) {
+  std::int64_t stride = 1;
+  bool lies = true;
+  for (std::size_t axis = view.extents.size(); axis-- > leading; stride *= view.extents[axis])
+    lies = lies && (view.extents[axis] == 1 || view.strides[axis] == stride);
+  if (lies) return view;
+  const View own = new_view(call, view);
+  copy(call, own, view);
+  return own;
+}
+
+void rows(TileCall& call, const View& from_any, const View& indices_any) {
+  if (call.result.size() == 0 && indices_any.size() == 0) return;
+  const View from = with_dense_rows(call, from_any, 1), indices = dense(call, indices_any);
+  const std::int64_t count = indices_any.size(), row = count == 0 ? 0 : call.result.size() / count;
+  const std::string type = moved_type(from.dtype);
+  call.c.function("CopyRows", copy_rows);
+  call.c.function("BadIndex", functions::bad_index);
+  call.c.function("Line", functions::line);
+  call.c.function("GatherRows", functions::gather_rows);
+  const Buffer numbers = buffer(call, std::min<std::int64_t>(count, 1024), indices.dtype),
+               elements =
+                   buffer(call, std::min<std::int64_t>(row, most_line / bytes_of(from.dtype)), from.dtype);
+  checked_call(call, "gather_row",
+               "GatherRows<" + own_type(indices.dtype) + ">(" + text_of(call.result) + ", " + text_of(from) +
+                   ", " + text_of(indices) + ", " + numbers.text + ", " + elements.text + ", " +
+                   number(count) + ", " + number(row) + ", " + number(from.strides[0]) + ", " +
+                   number(from.extents[0]),
+               {{call.result.object, true},
+                {from.object, false},
+                {indices.object, false},
+                {numbers.object, true},
+                {elements.object, true}});
+}
+
+void write(TileCall& call) {
+  Context& c = call.c;
+  const View x = call.operand(0);
+  if (x.object != call.result.object) copy(call, call.result, x);
+  View element = call.result;
+  const std::vector<Expr>& offsets = call.expr.operands[1].operands;
+  for (std::size_t axis = 0; axis < offsets.size(); ++axis) {
+    const std::int64_t extent = element.extents[axis];
+    const std::string at = c.index(offsets[axis]);
+    if (offsets[axis].is_constant()) {
+      element.at.constant += offsets[axis].value.as_int64() * element.strides[axis];
+    } else {
+      c.fault_if(at + " < 0 || " + at + " >= " + number(extent), fault_index, call.statement.location,
+                 "write: axis " + number(static_cast<std::int64_t>(axis)), at, number(extent));
+      element.at.add(Amount{element.strides[axis]}, at);
+    }
+    element.extents[axis] = 1;
+  }
+  fill(call, element, c.scalar(call.expr.operands[2]));
+}
+
+}  // namespace
+
+void lower_index(TileCall& call) {
+  if (call.op() == Op::Write) return write(call);
+  if (call.op() == Op::GatherRow) return rows(call, call.operand(0), call.operand(1));
+  if (call.op() == Op::LoadRow) return rows(call, tensor_view(call), call.operand(3));
+  const bool reads_indices = call.op() == Op::Scatter || call.op() == Op::ScatterAdd;
+  if (call.result.size() == 0 && !reads_indices) return;
+  switch (call.op()) {
+    case Op::RowArgmax:
+    case Op::RowArgmin:
+    case Op::ColArgmax:
+    case Op::ColArgmin: return argument(call);
+    case Op::Cumsum: return cumsum(call);
+    case Op::Gather: return gather(call);
+    case Op::Scatter:
+    case Op::ScatterAdd: return scatter(call);
+    default: return order(call);
+  }
+}
+
+}  // namespace trilith::codegen::ascendc
