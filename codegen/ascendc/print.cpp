@@ -38,7 +38,6 @@ class Printer {
       beside();
     } else {
       if (cores_ == CoreType::Cube) cube_memory();
-      events();
       nodes(program_.nodes);
     }
     depth_ = 0;
@@ -220,6 +219,7 @@ class Printer {
     if (pipe) line("AscendC::TPipe pipe;", {});
     if (cores_ == CoreType::Vector) local_memory();
     globals();
+    if (cores_ == CoreType::Vector) events();
   }
 
   void local_memory() {

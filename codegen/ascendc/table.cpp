@@ -46,7 +46,9 @@ std::string not_on_device(DType) {
   return "a kernel on the NPU has no console; store the tile and print it on the host";
 }
 
-std::string no_call(DType) { return "operations on whole tiles have no lowering for this target yet"; }
+std::string no_paged_gather(DType) {
+  return "pages have no lowering for this target yet; gather rows of one page with load_row";
+}
 
 std::string no_remote(DType) { return "windows of other ranks have no lowering for this target yet"; }
 
@@ -167,7 +169,7 @@ constexpr Lowering rows[] = {
     {Op::Gather, Place::Call, nullptr, moves},
     {Op::GatherRow, Place::Call, nullptr, moves},
     {Op::LoadRow, Place::Call, nullptr, moves},
-    {Op::PagedGather, Place::Call, nullptr, no_call},
+    {Op::PagedGather, Place::Call, nullptr, no_paged_gather},
     {Op::Scatter, Place::Call, nullptr, moves},
     {Op::ScatterAdd, Place::Call, nullptr, moves},
     {Op::SortIndices, Place::Call, nullptr, moves},
@@ -192,6 +194,11 @@ constexpr Lowering rows[] = {
     {Op::Allgather, Place::Refused, nullptr, no_remote},
     {Op::ReduceScatter, Place::Refused, nullptr, no_remote},
     {Op::AllToAll, Place::Refused, nullptr, no_remote},
+    {Op::AllToAllV, Place::Refused, nullptr, no_remote},
+    {Op::CommReduce, Place::Refused, nullptr, no_remote},
+    {Op::CommScatter, Place::Refused, nullptr, no_remote},
+    {Op::CommGather, Place::Refused, nullptr, no_remote},
+    {Op::SendRecv, Place::Refused, nullptr, no_remote},
 };
 
 }  // namespace

@@ -60,15 +60,36 @@ TEST_CASE("extents that only a run can tell are refused") {
   CHECK(says(message, "is computed when the kernel runs; this target needs constant extents"));
 }
 
-TEST_CASE("an element of a tile that lies in the workspace is refused") {
-  KernelBuilder k("element");
+TEST_CASE("operations on whole tiles are refused by name where they have no lowering") {
+  KernelBuilder k("sorted");
+  const Expr x = k.tensor("x", Access::In, f32), y = k.tensor("y", Access::Out, DType::Int32);
+  Attributes rows;
+  rows.axis = -1;
+  k.store(k.let("order", tile_call(Op::SortIndices, {k.let("tile", load(x))}, rows, DType::Int32)), {0, 0},
+          y);
+  const std::string message = refusal_of(k.take(), {{f32, {2, 20000}}, {DType::Int32, {2, 20000}}});
+  CAPTURE(message);
+  CHECK(says(message,
+             "a line of 20000 elements along its axis does not fit into 49152 bytes of the unified buffer"));
+  KernelBuilder d("doubles");
+  const Expr a = d.tensor("a", Access::In, DType::Float64), c = d.tensor("c", Access::Out, DType::Float64);
+  const Expr tile = d.let("tile", load(a));
+  d.store(d.let("product", tile_call(Op::Matmul, {tile, tile})), {0, 0}, c);
+  const std::string cube = refusal_of(d.take(), {{DType::Float64, {8, 8}}, {DType::Float64, {8, 8}}});
+  CAPTURE(cube);
+  CHECK(says(cube, "the cube unit of this class has no double; use float"));
+}
+
+TEST_CASE("a product in control flow that depends on an element of a tile is refused") {
+  KernelBuilder k("guarded");
   const Expr x = k.tensor("x", Access::In, f32), y = k.tensor("y", Access::Out, f32);
   const Expr tile = k.let("tile", load(x));
   const Expr first = k.let("first", read(tile, {0, 0}));
-  k.store(tile * first, {0, 0}, y);
-  const std::string message = refusal_of(k.take(), {{f32, {100, 1000}}, {f32, {100, 1000}}});
+  k.if_(first > literal(0.5),
+        [&] { k.store(k.let("product", tile_call(Op::Matmul, {tile, tile})), {0, 0}, y); });
+  const std::string message = refusal_of(k.take(), {{f32, {8, 8}}, {f32, {8, 8}}});
   CAPTURE(message);
-  CHECK(says(message, "the tile does not fit into the unified buffer; make it smaller"));
+  CHECK(says(message, "that depends on an element of a tile, which the cube core cannot see"));
 }
 
 TEST_CASE("tiles that cannot be in the unified buffer at once are named with their sizes") {
