@@ -49,9 +49,9 @@ TEST_CASE("a run-time scalar may be an extent") {
   const Expr rows = k.scalar("rows", DType::Int32);
   k.store(load(x, {0, 0}, {rows, 8}) + full(DType::Float32, {rows, 8}, literal(1.0)), {0, 0}, x);
   CHECK(body_text(specialise(k.take(), signature({floats({8, 8}), scalar_argument(DType::Int32)}))) ==
-        "extent = cast<int64, trunc>(rows)\n"
-        "x_load: float[extent, 8] = load x[0, 0 : extent, 8]\n"
-        "x_full: float[extent, 8] = full<float>([extent, 8], 1.0f)\n"
-        "x_add: float[extent, 8] = x_load + x_full\n"
+        "rows_1 = cast<int64, trunc>(rows)\n"
+        "x_load: float[rows_1, 8] = load x[0, 0 : rows_1, 8]\n"
+        "x_full: float[rows_1, 8] = full<float>([rows_1, 8], 1.0f)\n"
+        "x_add: float[rows_1, 8] = x_load + x_full\n"
         "store x[0, 0] = x_add\n");
 }
