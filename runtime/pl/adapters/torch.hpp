@@ -4,7 +4,8 @@
 //   kernel(pl::from_torch<float>(x), pl::from_torch<float>(y), 2.0f);
 //
 // Nothing is copied; the tensor must outlive the view. What a kernel writes is invisible to autograd: write to
-// tensors that require no gradient, or inside an autograd::Function. Errors: DtypeError (another dtype than T, a
+// tensors that require no gradient, or inside an autograd::Function. A source for trilith_capture must compile with Clang
+// as C++20, which ATen.h of libtorch 1.13 does not: keep kernels in a source that does not include this, as pl::Kernel. Errors: DtypeError (another dtype than T, a
 // dtype Trilith has not), UserError (not dense CPU memory), ShapeError (rank above 8).
 #pragma once
 
