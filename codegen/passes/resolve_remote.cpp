@@ -175,6 +175,8 @@ Expr Resolver::remote(const Expr& e, const std::string& name) {
       offsets = zeros(rank, e.location);
       shape = target.type.shape;
     }
+    // A shape alone is the region at the origin, as natively.
+    if (offsets.empty()) offsets = zeros(rank, e.location);
     if (is_collective(e.op)) result.attributes.axis = static_cast<std::int32_t>(target.dropped);
   }
   check_region(e, target, offsets, shape);
