@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <iterator>
 #include <map>
+#include <tuple>
 #include <vector>
 
 namespace trilith::codegen::ascendc {
@@ -21,8 +22,9 @@ std::vector<std::pair<std::string, Buffers>> by_space(const Emitted& emitted) {
     at->second.push_back(&allocation);
   }
   for (auto& [space, buffers] : result)
-    std::stable_sort(buffers.begin(), buffers.end(),
-                     [](const Allocation* a, const Allocation* b) { return a->offset < b->offset; });
+    std::sort(buffers.begin(), buffers.end(), [](const Allocation* a, const Allocation* b) {
+      return std::tie(a->offset, a->first_line, a->name) < std::tie(b->offset, b->first_line, b->name);
+    });
   return result;
 }
 
