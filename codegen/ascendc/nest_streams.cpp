@@ -13,6 +13,22 @@ using fuse::RootKind;
 using fuse::ValueId;
 using fuse::ValueKind;
 
+namespace {
+
+bool has_atomic_add(DType dtype) {
+  switch (dtype) {
+    case DType::Float32:
+    case DType::Float16:
+    case DType::BFloat16:
+    case DType::Int32:
+    case DType::Int16:
+    case DType::Int8: return true;
+    default: return false;
+  }
+}
+
+}  // namespace
+
 void Nest::follow(Stream& stream, const std::vector<Dim>& shape, const std::vector<Amount>& strides) {
   const auto along = [&](int axis) {
     const int index = fuse::axis_of(shape, nest_, axis);
@@ -36,6 +52,9 @@ Stream Nest::region_stream(const Statement& statement, const std::vector<Dim>& s
   stream.name = c.variables[region.tensor];
   stream.is_input = tensor.access == codegen::Access::In;
   stream.adds = statement.value.op == Op::Store && statement.value.attributes.atomic == Atomic::Add;
+  if (stream.adds && !has_atomic_add(tensor.dtype))
+    c.refuse("store with Atomic::Add", tensor.dtype,
+             "device memory adds float, half, bfloat16, int32, int16 and int8 alone", statement.location);
   for (std::size_t axis = 0; axis < tensor.strides.size(); ++axis) {
     const Expr& at = region.offsets->operands[axis];
     const Amount& stride = tensor.strides[axis];

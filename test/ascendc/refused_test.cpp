@@ -109,3 +109,14 @@ TEST_CASE("tiles that cannot be in the unified buffer at once are named with the
   CHECK(says(message, "row7: 256 bytes"));
   CHECK(says(message, "Load tiles of fewer rows in a loop"));
 }
+
+TEST_CASE("an atomic store of a dtype that device memory does not add is refused") {
+  for (const DType dtype : {DType::Int64, DType::UInt32, DType::Bool}) {
+    KernelBuilder k("adds");
+    const Expr x = k.tensor("x", Access::In, dtype), y = k.tensor("y", Access::InOut, dtype);
+    k.store(load(x), {0, 0}, y, Atomic::Add);
+    const std::string message = refusal_of(k.take(), {{dtype, {8, 8}}, {dtype, {8, 8}}});
+    CAPTURE(message);
+    CHECK(says(message, "device memory adds float, half, bfloat16, int32, int16 and int8 alone"));
+  }
+}

@@ -55,7 +55,7 @@ TEST_CASE("an unknown target is refused with those that there are") {
   const auto copied = support::hand_kernel([](Any x, AnyOut y) { y = pl::store(pl::load(x), y); }, k.take());
   pl::Array<float> x({4}), y({4});
   CHECK(contains(message_of<pl::UserError>([&] { (void)copied.emit("ptx", x, y); }),
-                 "emit: unknown target \"ptx\"; expected \"xsimd\", \"ir\" or \"json\""));
+                 "emit: unknown target \"ptx\"; expected \"xsimd\", \"ascendc\", \"ir\" or \"json\""));
 }
 
 TEST_CASE("a view of another dtype than the annotation says") {
