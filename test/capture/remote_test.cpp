@@ -82,7 +82,7 @@ TEST_CASE("captured: the cells that a signal is given") {
   check_lines("given", {"  barrier w, signal s", "  allreduce w, sum, mesh, signal t[cast<int64>(r)]",
                         "  broadcast w from cast<int64>(r), signal t.slice[1, 0 : 1, 4]",
                         "  send_recv w from 0 to cast<int64>(r), signal s", "  comm_gather w to 0",
-                        "  comm_gather w to 2, signal s"});
+                        "  comm_gather w to 2, signal same"});
 }
 
 TEST_CASE("captured: windows and who shares them go through helpers") {
