@@ -65,7 +65,7 @@ std::string cycle_text(const std::vector<WaitReport>& waits, const std::vector<i
   for (bool again = true; again;) {
     again = false;
     for (auto& [rank, others] : next)
-      std::erase_if(others, [&, &others = others](int other) { return !next.contains(other); });
+      std::erase_if(others, [&next](int other) { return !next.contains(other); });
     again = std::erase_if(next, [](const auto& each) { return each.second.empty(); }) != 0;
   }
   if (next.empty()) return {};
