@@ -382,8 +382,7 @@ class KernelDispatch {
     Measured measured[64];
     check(arguments, measured);
     const Specialisation* specialisation = nullptr;
-    if (!is_native_task(context, arguments))
-      specialisation = find(thread, context, arguments, measured);
+    if (!is_native_task(context, arguments)) specialisation = find(thread, context, arguments, measured);
     if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
     // A native run needs no captured form; what the kernel does to windows is told by it.
     const CallPlan* const plan =
