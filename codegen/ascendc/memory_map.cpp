@@ -1,5 +1,7 @@
 #include "codegen/ascendc/memory_map.hpp"
 
+#include "codegen/ascendc/program.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
@@ -66,8 +68,7 @@ std::string label(double x, double y, const std::string& text, const char* more 
 }  // namespace
 
 std::int64_t capacity_of(const std::string& space) {
-  // The unified buffer without what vector operations and mixed kernels keep for themselves at its top.
-  static const std::map<std::string, std::int64_t> capacities{{"UB", 184 * 1024 - 256},
+  static const std::map<std::string, std::int64_t> capacities{{"UB", unified_buffer_bytes},
                                                               {"L1", 512 * 1024 - 256},
                                                               {"L0A", 64 * 1024},
                                                               {"L0B", 64 * 1024},
