@@ -27,16 +27,6 @@ void for_each(std::span<const Statement> list, const std::function<void(const St
 
 }  // namespace
 
-DType stored_as(DType dtype) {
-  switch (dtype) {
-    case DType::Bool: return DType::UInt8;
-    case DType::UInt16: return DType::Int16;
-    case DType::UInt32: return DType::Int32;
-    case DType::UInt64: return DType::Int64;
-    default: return dtype;
-  }
-}
-
 std::string text_of(const View& view) { return view.at.of(Context::name(view.object)); }
 
 void Context::remember_calls(std::span<const Statement> list) {

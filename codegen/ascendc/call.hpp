@@ -30,8 +30,6 @@ struct TileCall {
 
 /// "name[12]"
 [[nodiscard]] std::string text_of(const View& view);
-/// The dtype of a view's elements in the text.
-[[nodiscard]] DType stored_as(DType dtype);
 
 // copy.cpp: the same extents at both ends
 void copy(TileCall& call, const View& to, const View& from);

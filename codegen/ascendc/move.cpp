@@ -35,17 +35,6 @@ std::string pad_out(const std::string& to, const std::string& from, const std::s
          list({rows, bytes, number(padding), number(gap), "0"}) + ");";
 }
 
-/// What the elements of a dtype are in device memory and in the queues' tensors.
-DType moved_as(DType dtype) {
-  switch (dtype) {
-    case DType::Bool: return DType::UInt8;
-    case DType::UInt16: return DType::Int16;
-    case DType::UInt32: return DType::Int32;
-    case DType::UInt64: return DType::Int64;
-    default: return dtype;
-  }
-}
-
 }  // namespace
 
 Address Nest::address(const Stream& stream) const {
@@ -84,7 +73,7 @@ void Nest::free(const Tile& tile) {
 /// `count` elements, `stride` apart in device memory, beside each other.
 Tile Nest::load_vector(const Stream& stream, const Address& at, const Amount& count, const Amount& stride,
                        bool rows, bool columns) {
-  const DType dtype = moved_as(stream.dtype);
+  const DType dtype = stored_as(stream.dtype);
   const std::int64_t size = bytes_of(dtype), most = v.capacity(rows, columns);
   const std::string from = at.of(Context::name(stream.object));
   if (stride.is(1)) {
@@ -145,7 +134,7 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
     return {{.tile = tile}, {}};
   }
   const bool narrow = is_narrow_float(value.dtype);
-  if (!rows && !columns && held == moved_as(stream.dtype) && !narrow && held != DType::Int64 &&
+  if (!rows && !columns && held == stored_as(stream.dtype) && !narrow && held != DType::Int64 &&
       stream.is_input) {
     // One element of a tensor that nobody writes while the kernel runs: the scalar pipe reads it where it is.
     const std::string element = c.names.fresh("element");
@@ -174,7 +163,7 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
                "the elements of a row of " + stream.name +
                    " do not lie side by side; pass a tensor whose last axis is dense",
                value.statement != nullptr ? value.statement->location : c.location);
-    const DType dtype = moved_as(stream.dtype);
+    const DType dtype = stored_as(stream.dtype);
     const std::int64_t size = bytes_of(dtype), row = block_.max_columns * size;
     tile = in_tensor(dtype, block_.max_rows * block_.pitch * size);
     tile.rows = tile.columns = true;

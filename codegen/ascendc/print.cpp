@@ -154,16 +154,6 @@ class Printer {
     return result;
   }
 
-  static DType stored_as(DType dtype) {
-    switch (dtype) {
-      case DType::Bool: return DType::UInt8;
-      case DType::UInt16: return DType::Int16;
-      case DType::UInt32: return DType::Int32;
-      case DType::UInt64: return DType::Int64;
-      default: return dtype;
-    }
-  }
-
   void head() {
     line("// Kernel " + (c_.kernel.name.empty() ? std::string("(unnamed)") : c_.kernel.name) + ", " +
              c_.place_text(c_.kernel.location) + ". Emitted by Trilith for Ascend 910B (dav-2201).",

@@ -102,6 +102,17 @@ inline constexpr std::int64_t unified_buffer_bytes = 184 * 1024 - 256;
 /// sync.cpp: puts `PipeBarrier`s and events where a line needs what another pipe, or the vector pipe before it, did.
 void synchronise(Program& program);
 
+/// What the elements of a dtype are in device memory and in the tensors of queues.
+[[nodiscard]] constexpr DType stored_as(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return DType::UInt8;
+    case DType::UInt16: return DType::Int16;
+    case DType::UInt32: return DType::Int32;
+    case DType::UInt64: return DType::Int64;
+    default: return dtype;
+  }
+}
+
 [[nodiscard]] constexpr std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
