@@ -41,11 +41,12 @@ auto loads_in_a_loop = DISTURBED(for (int i = at; i < at + 2; ++i)(void) pl::loa
 auto writes_one_by_one = DISTURBED(for (int i = at; i < at + 20; ++i) pl::write(data, {i}, i));
 auto loads_and_stores = DISTURBED(data = pl::store(pl::load(data, {at}, {8}) + 1, {at + 8}, data));
 
-/// The lines of a report in order: which of two accesses comes second is the ranks' own affair. Without columns: compilers
-/// do not agree on those of a macro.
+/// The lines of a report in order, without its advice: which of two accesses comes second is the ranks' own affair, and the
+/// advice depends on it. Without columns: compilers do not agree on those of a macro.
 std::string sorted(const std::string& message) {
   std::vector<std::string> lines;
-  const std::string without_second = std::regex_replace(message, std::regex("[^ \\n]+: race: "), "race: ");
+  const std::string without_second =
+      std::regex_replace(message, std::regex("[^ \\n]+: race: |  (Let the|Only a) [^\\n]*(?=; in task)"), "");
   std::istringstream text(
       std::regex_replace(without_second, std::regex("(\\.cpp:[0-9]+):[0-9]+|; on rank [0-9]+$"), "$1"));
   for (std::string line; std::getline(text, line);) lines.push_back(line);
