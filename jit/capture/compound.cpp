@@ -268,7 +268,8 @@ Binding Walker::compound_value(const clang::Expr* expression) {
     return compound_value(list->getSubExpr());
   if (const auto* choice = llvm::dyn_cast<clang::AbstractConditionalOperator>(expression))
     return chosen_compound(choice);
-  if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression)) return compound_construct(made);
+  if (const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(expression))
+    return compound_construct(made, type);
   if (const auto* called = llvm::dyn_cast<clang::CallExpr>(expression)) return call(called);
   if (const auto* member = llvm::dyn_cast<clang::MemberExpr>(expression)) return part(member);
   if (const auto subscript = subscript_of(expression)) return element(expression, *subscript);
@@ -288,31 +289,37 @@ Binding Walker::compound_value(const clang::Expr* expression) {
          "name the parts one by one");
 }
 
-Binding Walker::compound_construct(const clang::CXXConstructExpr* made) {
+Binding Walker::compound_construct(const clang::CXXConstructExpr* made, clang::QualType type) {
+  // `Pair pairs[3];` constructs each element.
+  if (const auto* array = context_.getAsConstantArrayType(type)) {
+    Binding result;
+    result.compound = std::make_shared<CompoundValue>();
+    for (std::size_t i = parts_of(type)->size(); i > 0; --i)
+      result.compound->parts.push_back(compound_construct(made, array->getElementType()));
+    return result;
+  }
+  if (meaning_of(type, context_).kind != Kind::Compound) return zero(type, made);
   const clang::CXXConstructorDecl* constructor = made->getConstructor();
   const clang::CXXRecordDecl* record = constructor->getParent();
   const llvm::ArrayRef<const clang::Expr*> arguments(made->getArgs(), made->getNumArgs());
-  const std::size_t parts = parts_of(made->getType())->size();
+  const std::size_t parts = parts_of(type)->size();
   if (!constructor->isUserProvided() && constructor->isCopyOrMoveConstructor())
     return compound_value(arguments[0]);
   if (record->isInStdNamespace()) {
     const auto given = [&](std::size_t i) { return parts_of(arguments[i]->getType()); };
-    if (arguments.empty()) return zero(made->getType(), made);
+    if (arguments.empty()) return zero(type, made);
     if (arguments.size() == 1 && given(0) && given(0)->size() == parts)
-      return converted(compound_value(arguments[0]), made->getType(), made->getExprLoc());
-    if (arguments.size() == parts) return compound_list(made, made->getType(), arguments);
-    refuse(
-        made,
-        "this constructor of '" + made->getType().getAsString(context_.getPrintingPolicy()) + "' in a kernel",
-        "give one value for each part");
+      return converted(compound_value(arguments[0]), type, made->getExprLoc());
+    if (arguments.size() == parts) return compound_list(made, type, arguments);
+    refuse(made, "this constructor of '" + type.getAsString(context_.getPrintingPolicy()) + "' in a kernel",
+           "give one value for each part");
   }
   const clang::FunctionDecl* definition = nullptr;
   if (!constructor->isUserProvided() && constructor->getBody(definition) == nullptr)
-    return made->requiresZeroInitialization() ? zero(made->getType(), made)
-                                              : storage(made->getType(), "object", made->getExprLoc());
-  Binding object = storage(made->getType(), "object", made->getExprLoc());
-  if (made->requiresZeroInitialization())
-    assign_parts(object, zero(made->getType(), made), made->getExprLoc());
+    return made->requiresZeroInitialization() ? zero(type, made)
+                                              : storage(type, "object", made->getExprLoc());
+  Binding object = storage(type, "object", made->getExprLoc());
+  if (made->requiresZeroInitialization()) assign_parts(object, zero(type, made), made->getExprLoc());
   (void)inline_call(made, constructor, arguments, nullptr, object);
   return object;
 }
@@ -329,7 +336,15 @@ void Walker::initialise(const clang::CXXConstructorDecl* constructor) {
     }
     if (!init->isMemberInitializer())
       refuse(where, "a member of an anonymous union in a kernel", "give the members names");
-    assign_parts(object.compound->parts[init->getMember()->getFieldIndex()], value(init->getInit()), where);
+    Binding& member = object.compound->parts[init->getMember()->getFieldIndex()];
+    const auto* made = llvm::dyn_cast<clang::CXXConstructExpr>(bare(init->getInit()));
+    if (made != nullptr && made->getNumArgs() == 0 &&
+        meaning_of(made->getType(), context_).kind == Kind::Tile) {
+      // A tile without a value, which the body of a constructor may give one.
+      if (!constructor->isUserProvided()) member = {};
+      continue;
+    }
+    assign_parts(member, value(init->getInit()), where);
   }
 }
 

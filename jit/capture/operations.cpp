@@ -79,6 +79,17 @@ codegen::DType common_dtype(codegen::DType a, codegen::DType b) {
   return codegen::is_signed_integer(a) ? b : a;  // of two as wide the unsigned one
 }
 
+/// Whether every number of `from` is one of `to`.
+bool holds_all(codegen::DType to, codegen::DType from) {
+  if (codegen::is_floating(to))
+    return codegen::is_floating(from) && codegen::size_of(from) < codegen::size_of(to);
+  if (!codegen::is_integer(to) || codegen::is_floating(from)) return false;
+  if (from == codegen::DType::Bool) return true;
+  if (codegen::is_signed_integer(to) == codegen::is_signed_integer(from))
+    return codegen::size_of(from) <= codegen::size_of(to);
+  return codegen::is_signed_integer(to) && codegen::size_of(from) < codegen::size_of(to);
+}
+
 /// What specialise and a native run say of offsets and a shape that the tensor's rank does not fit; "" where it does.
 std::string wrong_rank(std::string_view operation, const codegen::Expr& tensor, const codegen::Expr& offsets,
                        const codegen::Expr& shape) {
@@ -169,6 +180,8 @@ codegen::Expr Walker::operation(Op op, const clang::Expr* where,
   const Type type = type_of(where->getType(), where->getExprLoc());
   if (type.is_tile()) {
     for (std::size_t i = 0; i < values.size(); ++i) check_beside_tile(arguments[i], values[i], values);
+    if (op == Op::Where && values[1].type.is_scalar() && values[2].type.is_scalar() && !type.any_dtype)
+      unify_scalars(op, where, arguments, values);
   } else {
     unify_scalars(op, where, arguments, values);
   }
@@ -199,17 +212,22 @@ void Walker::unify_scalars(Op op, const clang::Expr* where, llvm::ArrayRef<const
   for (std::size_t i = first; i < operands.size() && !wanted; ++i)
     if (meaning_of(arguments[i]->getType(), context_).wrapper) wanted = operands[i].type.dtype;
   const bool numbers_only = !wanted;
+  // As detail::Element has it: an int64, as loop variables and extents are, widens the scalar.
+  if (wanted && codegen::is_integer(*wanted) && codegen::size_of(*wanted) < 8)
+    for (std::size_t i = first; i < operands.size(); ++i)
+      if (operands[i].type.dtype == DType::Int64) wanted = DType::Int64;
   if (!wanted) {
     wanted = operands[first].type.dtype;
     for (std::size_t i = first; i < operands.size(); ++i)
       wanted = common_dtype(*wanted, operands[i].type.dtype);
   }
   for (std::size_t i = first; i < operands.size(); ++i) {
-    if (operands[i].type.dtype == *wanted) continue;
-    const bool narrows = codegen::is_floating(operands[i].type.dtype) && !codegen::is_floating(*wanted);
-    if (!numbers_only && (!operands[i].is_constant() || narrows))
+    const DType given = operands[i].type.dtype;
+    if (given == *wanted) continue;
+    const bool narrows = codegen::is_floating(given) && !codegen::is_floating(*wanted);
+    if (!numbers_only && !holds_all(*wanted, given) && (!operands[i].is_constant() || narrows))
       refuse(arguments[i],
-             "a " + std::string(codegen::name_of(operands[i].type.dtype)) + " beside a scalar of " +
+             "a number of " + std::string(codegen::name_of(given)) + " beside a scalar of " +
                  std::string(codegen::name_of(*wanted)),
              "convert it with pl::cast<" + std::string(codegen::cpp_name_of(*wanted)) + ">(...)");
     operands[i] = convert(std::move(operands[i]), *wanted, where->getExprLoc());
@@ -368,7 +386,8 @@ codegen::Expr Walker::pl_operator(const clang::CXXOperatorCallExpr* call) {
       for (std::size_t i = 0; i < values.size(); ++i) check_beside_tile(arguments[i], values[i], values);
     else
       unify_scalars(*op, call, arguments, values);
-    return assign(arguments[0], to, make(*op, type, std::move(values), where), where);
+    const Type computed = type.is_tile() ? type : values[0].type;
+    return assign(arguments[0], to, make(*op, computed, std::move(values), where), where);
   }
   return operation(*op, call, arguments);
 }

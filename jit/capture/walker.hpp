@@ -197,7 +197,7 @@ class Walker {
                                           clang::SourceLocation where);
   [[nodiscard]] Binding compound_list(const clang::Expr* where, clang::QualType type,
                                       llvm::ArrayRef<const clang::Expr*> inits);
-  [[nodiscard]] Binding compound_construct(const clang::CXXConstructExpr* made);
+  [[nodiscard]] Binding compound_construct(const clang::CXXConstructExpr* made, clang::QualType type);
   void initialise(const clang::CXXConstructorDecl* constructor);
   [[nodiscard]] Binding zero(clang::QualType type, const clang::Expr* where);
   [[nodiscard]] Binding converted(Binding value, clang::QualType type, clang::SourceLocation where);

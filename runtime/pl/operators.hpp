@@ -19,7 +19,7 @@ namespace pl {
   template <class A, class B>                                                                 \
     requires(detail::Operands<A, B> && detail::AnyOurs<A>)                                    \
   A& operator symbol(A& a, const B& b) {                                                      \
-    return a = detail::apply<detail::Op::op>(std::source_location{}, a, b);                   \
+    return detail::assign(a, detail::apply<detail::Op::op>(std::source_location{}, a, b));    \
   }
 #define PL_TILE_OPERATOR(symbol, op)                                                          \
   template <class A, class B>                                                                 \

@@ -173,6 +173,52 @@ TEST_CASE("arrays of tiles in unrolled loops, and with a run-time position") {
   for (const int n : {0, 1, 2, 7}) CHECK(agrees(kernel, {3, 4}, n));
 }
 
+struct Start {
+  int at = 4;
+  pl::Tile<float> tile;
+};
+
+struct Twice {
+  explicit Twice(const pl::Tile<float>& x) { tile = x + x; }
+  pl::Tile<float> tile;
+};
+
+TEST_CASE("arrays whose elements have constructors begin with what those give") {
+  auto kernel = pl::jit.incore([](Any x, Out y, Int n) {
+    pl::Tile<float> parts[3];
+    for (auto i : pl::unroll(3)) parts[i] = pl::load(x, {i, 0}, {1, 4});
+    std::pair<int, float> pairs[2];
+    pairs[1].first += n;
+    Start starts[2][2];
+    starts[1][0].tile = Twice(parts[2]).tile;
+    starts[0][1].at += n;
+    const int sum = starts[0][1].at + starts[1][0].at + pairs[0].first + pairs[1].first;
+    y = pl::store(parts[0] + parts[1] + starts[1][0].tile * static_cast<float>(sum), {0, 0}, y);
+  });
+  for (const int n : {0, 1, 5}) CHECK(agrees(kernel, {3, 4}, n));
+}
+
+TEST_CASE("integer scalars stand beside loop variables, extents and elements of tensors") {
+  auto kernel =
+      pl::jit.incore([](Any x, Out y, Int n, pl::Scalar<std::uint8_t> small, pl::Scalar<double> wide) {
+        const auto rest = pl::minimum(x.dim(0) - n, n + 1);
+        pl::Scalar<int> sum = 1;
+        for (auto i : pl::range(rest)) {
+          if (i < n) sum += i * 3;
+          if (n >= i) sum += x.dim(1) - small;
+          sum -= i << small;
+        }
+        std::int16_t step = 2;
+        bool odd = sum % 2 == 1;
+        const float factor = 0.5f;
+        auto scaled = pl::where(odd, wide * factor, wide);
+        const auto both = n * step + odd;
+        auto row = pl::load(x, {n - rest + pl::maximum(rest, x.dim(0) - x.dim(0)), 0}, {1, 4});
+        y = pl::store(row * pl::cast<float>(sum + both) + pl::cast<float>(scaled), {0, 0}, y);
+      });
+  for (const int n : {0, 1, 2}) CHECK(agrees(kernel, {3, 4}, n, std::uint8_t{2}, 1.75));
+}
+
 TEST_CASE("constexpr arrays, structs and pairs hold their values") {
   static constexpr std::array<std::pair<int, float>, 3> weights{{{1, 0.5f}, {2, 0.25f}, {3, 0.125f}}};
   auto kernel = pl::jit.incore([](Out y, Int n) {

@@ -54,8 +54,7 @@ concept AnyOurs = ((kind_of<A> == OperandKind::Tile || kind_of<A> == OperandKind
 
 struct NoElement {};
 
-/// The element type an operation works in: that of its tiles and scalars; of its C++ numbers only where there
-/// is neither. `void` where a dtype-erased tile decides at run time.
+/// The dtype of an operation's tiles and scalars; of its C++ numbers only where there is neither. `void` where a dtype-erased tile decides at run time.
 template <class First, class... Rest>
 struct CommonElement {
   using Tail = typename CommonElement<Rest...>::type;
@@ -78,8 +77,24 @@ struct Numbers {
   using type = std::common_type_t<typename Operand<Bare<A>>::element...>;
 };
 template <class... A>
-using Element = typename std::conditional_t<std::is_same_v<typename CommonElement<A...>::type, NoElement>,
-                                            Numbers<A...>, CommonElement<A...>>::type;
+struct NarrowElement {
+  using type = typename std::conditional_t<std::is_same_v<typename CommonElement<A...>::type, NoElement>,
+                                           Numbers<A...>, CommonElement<A...>>::type;
+};
+struct Int64Element {
+  using type = std::int64_t;
+};
+template <class E>
+inline constexpr bool within_int64 =
+    std::is_integral_v<E> && !std::is_same_v<E, bool> && !std::is_same_v<E, std::uint64_t>;
+/// Between scalars an int64 (a loop variable, an extent) makes the other integers as wide as itself.
+template <class... A>
+inline constexpr bool widens =
+    AnyOurs<A...> && !AnyTile<A...> &&
+    (std::is_same_v<typename Operand<Bare<A>>::element, std::int64_t> || ...) &&
+    ((kind_of<A> == OperandKind::Number || within_int64<typename Operand<Bare<A>>::element>) && ...);
+template <class... A>
+using Element = typename std::conditional_t<widens<A...>, Int64Element, NarrowElement<A...>>::type;
 
 /// A C++ number as a scalar of its own dtype.
 template <class A>
@@ -100,7 +115,10 @@ template <class E, class A>
   if constexpr (kind_of<A> == OperandKind::Tile) {
     return operand.value();
   } else if constexpr (kind_of<A> == OperandKind::Scalar) {
-    return Value::scalar(operand.value());
+    if constexpr (std::is_same_v<E, std::int64_t>)
+      return Value::scalar(static_cast<E>(operand.value()));  // which may be narrower, see Element
+    else
+      return Value::scalar(operand.value());
   } else if constexpr (std::is_void_v<E>) {
     return number_as(erased, number_value(operand), operation, where);
   } else {
@@ -148,6 +166,15 @@ template <Op op, class... A>
   const DType erased = erased_dtype(operands...);
   return wrap<E, AnyTile<A...>>(trilith::codegen::reference::apply(
       op, {to_value<E>(operands, erased, where, name)...}, location_of(where)));
+}
+
+/// `a += b`: a keeps its type, as C++ has it.
+template <class A, class R>
+A& assign(A& a, R&& result) {
+  if constexpr (kind_of<A> == OperandKind::Scalar)
+    return a = static_cast<typename A::value_type>(result.value());
+  else
+    return a = std::forward<R>(result);
 }
 
 /// Runs an operation whose result is bool.

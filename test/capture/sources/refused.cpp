@@ -462,7 +462,7 @@ auto run_time_stage = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
 auto run_time_mode = pl::jit.incore([](Matrix x, pl::Out<pl::Tensor<int, 8, 4>> y, pl::Scalar<int> n) {
   y = pl::store(pl::cast<int>(pl::load(x), {.mode = static_cast<pl::CastMode>(n.value())}), y);  // refused: a cast mode that is no constant
 });
-auto mixed_scalars = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n, pl::Scalar<std::int64_t> wide) {
+auto mixed_scalars = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n, pl::Scalar<std::uint64_t> wide) {
   y = pl::store(pl::load(x) * pl::cast<float>(n + wide.value()), y);  // refused: beside a scalar of
 });
 auto run_time_list = pl::jit.incore([](Matrix x, Output y, pl::Scalar<int> n) {
