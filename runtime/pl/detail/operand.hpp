@@ -108,10 +108,11 @@ template <class A>
 [[nodiscard]] Value number_as(DType dtype, const Value& number, std::string_view operation,
                               const std::source_location& where);
 
-/// `operation` names what is asked for in messages.
+/// `operation` names what is asked for in messages. `auto` makes Clang show the user's line with a failed assertion: a
+/// function of a known type is instantiated later, apart from its call.
 template <class E, class A>
-[[nodiscard]] Value to_value(const A& operand, DType erased, const std::source_location& where,
-                             std::string_view operation = "constant") {
+[[nodiscard]] auto to_value(const A& operand, DType erased, const std::source_location& where,
+                            std::string_view operation = "constant") {
   if constexpr (kind_of<A> == OperandKind::Tile) {
     return operand.value();
   } else if constexpr (kind_of<A> == OperandKind::Scalar) {
@@ -122,8 +123,9 @@ template <class E, class A>
   } else if constexpr (std::is_void_v<E>) {
     return number_as(erased, number_value(operand), operation, where);
   } else {
-    static_assert(!(std::is_integral_v<E> && IsFloatingScalar<A>::value),
-                  "a floating constant beside an integer tile; convert the tile with pl::cast<float>(…)");
+    static_assert(
+        !(std::is_integral_v<E> && IsFloatingScalar<A>::value),
+        "a floating constant beside an integer tile or scalar; convert that with pl::cast<float>(…)");
     if constexpr (std::is_integral_v<E> && !std::is_same_v<E, A>)
       return number_as(trilith::codegen::dtype_of<E>, number_value(operand), operation, where);
     else

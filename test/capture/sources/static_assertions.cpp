@@ -44,7 +44,7 @@ void b6() { pl::at(pl::Level::core_group, [&](WRONG(int,)) {}); }        // asse
 
 // Operations.
 auto c1(T a, D b) { return pl::add(a, WRONG(b, a)); }                    // asserted: the operands have different dtypes
-auto c2(I a) { return a * WRONG(0.5, 2); }                               // asserted: a floating constant beside an integer tile
+auto c2(I a) { return a * WRONG(0.5, 2); }                               // asserted: a floating constant beside an integer tile or scalar
 auto c3(T t, Tensor x, Output y) { return pl::store(t, WRONG(x, y)); }   // asserted: pl::store: a plain pl::Tensor is read-only
 auto c4(T t, D d, Output y) { return pl::store(WRONG(d, t), y); }        // asserted: pl::store: the tile and the tensor have different dtypes
 auto c5(T t) { return pl::where(WRONG(t, t > 0), t, t); }                // asserted: pl::where: the condition is a bool tile or scalar
