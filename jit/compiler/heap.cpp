@@ -1,6 +1,8 @@
 // jit/compiler/heap.cpp -- free lists by size over memory that is taken from one reserved range and never given back.
 #include "jit/compiler/heap.hpp"
 
+#include "jit/compiler/huge_pages.hpp"
+
 #include <sys/mman.h>
 #include <atomic>
 #include <bit>
@@ -19,8 +21,9 @@ void __real_free(void* block);
 
 namespace trilith::jit::compiler {
 
-constexpr std::size_t huge_page = std::size_t{2} << 20;
-constexpr std::size_t reserved_bytes = std::size_t{4} << 30;
+constinit std::atomic<bool> huge_pages_are_dear = false;
+
+constexpr std::size_t reserved_bytes = std::size_t{1} << 30;
 constexpr std::size_t largest_block = std::size_t{1} << 20;
 constexpr std::size_t header = 16;  // keeps the alignment that malloc promises
 constexpr std::size_t classes = 64;
@@ -80,9 +83,9 @@ bool grow(Heap& heap, std::size_t bytes) {
   }
   const std::size_t more = (bytes + huge_page - 1) & ~(huge_page - 1);
   if (more > reserved + reserved_bytes - untouched) return false;
-  void* at = reinterpret_cast<void*>(untouched);
+  auto* at = reinterpret_cast<char*>(untouched);
   if (mprotect(at, more, PROT_READ | PROT_WRITE) != 0) return false;
-  madvise(at, more, MADV_HUGEPAGE);
+  if (!huge_pages_are_dear && !use_huge_pages(at, more)) huge_pages_are_dear = true;
   if (heap.fresh_end != untouched) heap.fresh = untouched;
   untouched += more;
   heap.fresh_end = untouched;

@@ -7,9 +7,14 @@
 // one of its own). What the C library hands out or takes over stays the C library's: `free` knows by the address.
 #pragma once
 
+#include <atomic>
+
 namespace trilith::jit::compiler {
 
 struct Heap;
+
+/// Set when a huge page was dear (huge_pages.hpp): the heap grows by small ones from then on.
+extern constinit std::atomic<bool> huge_pages_are_dear;
 
 /// While one lives its thread allocates without a lock, from a heap that no other thread has.
 class ThreadHeap {

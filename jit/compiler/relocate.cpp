@@ -3,8 +3,11 @@
 // Four megabytes of LLVM's and Clang's tables hold pointers. The dynamic linker would add the load address to each in
 // place, and so make a private copy of a thousand pages, one fault a page: most of what opening the library costs. The
 // relative relocations are linked under Android's tags, which glibc passes over, and applied here to a copy on huge
-// pages that has taken the place of the segment. This runs before anything else of the library (DT_INIT precedes
+// pages that has taken the place of the segment (huge_pages.hpp). This runs before anything else of the library (DT_INIT precedes
 // DT_INIT_ARRAY, and needs no relocation itself), so nothing in here may use a table of pointers.
+#include "jit/compiler/heap.hpp"
+#include "jit/compiler/huge_pages.hpp"
+
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -23,25 +26,26 @@ namespace {
 
 constexpr ElfW(Sxword) tag_table = 0x6fffe000;  // DT_ANDROID_RELR, not in every <elf.h>
 constexpr ElfW(Sxword) tag_size = 0x6fffe001;   // DT_ANDROID_RELRSZ
-constexpr std::uintptr_t huge_page = std::uintptr_t{2} << 20;
 
 void* pointer(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
 
 /// Puts a copy in the place of the huge pages that are wholly within a segment; only its first `in_file` bytes are not
 /// zero yet. Without memory for the copy, or aligned to small pages (glibc before 2.35), the segment stays as it is.
-void move_to_huge_pages(std::uintptr_t segment, std::size_t size, std::size_t in_file) {
+/// False when huge pages are dear.
+bool move_to_huge_pages(std::uintptr_t segment, std::size_t size, std::size_t in_file) {
   size = size / huge_page * huge_page;
-  if (size == 0 || segment % huge_page != 0) return;
+  if (size == 0 || segment % huge_page != 0) return true;
   void* reserved =
       mmap(nullptr, size + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (reserved == MAP_FAILED) return;
+  if (reserved == MAP_FAILED) return true;
   const auto begin = reinterpret_cast<std::uintptr_t>(reserved);
   const std::uintptr_t copy = (begin + huge_page - 1) / huge_page * huge_page;
-  madvise(pointer(copy), size, MADV_HUGEPAGE);
+  const bool cheap = use_huge_pages(static_cast<char*>(pointer(copy)), size);
   std::memcpy(pointer(copy), pointer(segment), std::min(size, in_file));
   mremap(pointer(copy), size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pointer(segment));
   munmap(reserved, copy - begin);
   munmap(pointer(copy + size), begin + huge_page - copy);
+  return cheap;
 }
 
 /// RELR: an even entry is the offset of a word, an odd one a bitmap of the 63 words behind the last.
@@ -69,9 +73,10 @@ extern "C" __attribute__((visibility("hidden"))) void trilith_compiler_relocate(
   const auto* segment = reinterpret_cast<const ElfW(Phdr)*>(base + __ehdr_start.e_phoff);
   void* read_only = nullptr;
   std::size_t read_only_size = 0;
+  bool cheap = true;
   for (const auto* const end = segment + __ehdr_start.e_phnum; segment != end; ++segment) {
-    if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) != 0)
-      move_to_huge_pages(base + segment->p_vaddr, segment->p_memsz, segment->p_filesz);
+    if (segment->p_type == PT_LOAD && (segment->p_flags & PF_W) != 0 && cheap)
+      cheap = move_to_huge_pages(base + segment->p_vaddr, segment->p_memsz, segment->p_filesz);
     if (segment->p_type == PT_GNU_RELRO) {
       read_only = pointer(base + segment->p_vaddr);
       read_only_size = segment->p_memsz;
@@ -87,4 +92,6 @@ extern "C" __attribute__((visibility("hidden"))) void trilith_compiler_relocate(
   }
   relocate(base, table, table + table_size / sizeof *table);
   mprotect(read_only, read_only_size, PROT_READ);
+  // Not before: it lies in what was moved.
+  huge_pages_are_dear = !cheap;
 }
