@@ -6,7 +6,6 @@
 #include "jit/key.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <string_view>
 
 namespace trilith::jit {
@@ -21,53 +20,51 @@ namespace {
 std::string manifest_body(const HeaderPack& pack) {
   std::string body;
   for (const std::string& root : pack.roots) body += "root " + root + "\n";
-  for (const HeaderPack::File& file : pack.files)
-    body += "file " + std::to_string(file.size) + " " + file.hash + " " + file.path + "\n";
-  return body;
+  return body + pack.files;
+}
+
+/// Takes what is before the next `end` from `rest`.
+std::string_view take(std::string_view& rest, char end) {
+  const std::size_t at = std::min(rest.find(end), rest.size());
+  const std::string_view piece = rest.substr(0, at);
+  rest.remove_prefix(std::min(at + 1, rest.size()));
+  return piece;
 }
 
 }  // namespace
+
+void HeaderPack::add_file(const std::string& path, std::string_view text) {
+  files += "file " + std::to_string(text.size()) + " " + content_hash(text) + " " + path + "\n";
+}
 
 HeaderPack read_header_pack(const std::string& folder) {
   std::string text;
   if (!read_file(folder + "/manifest", text)) damaged(folder, "is missing (no manifest)");
   HeaderPack pack;
   pack.folder = folder;
-  // Read by every process, also by one that only looks into the cache: no stream a line.
   std::string_view rest = text;
-  const auto take = [&rest](char end) {
-    const std::size_t at = std::min(rest.find(end), rest.size());
-    const std::string_view piece = rest.substr(0, at);
-    rest.remove_prefix(std::min(at + 1, rest.size()));
-    return piece;
-  };
-  if (take('\n') != "trilith-headers 1") damaged(folder, "has a manifest of another format");
-  while (!rest.empty()) {
-    const std::string_view kind = take(' ');
-    if (kind == "file") {
-      HeaderPack::File& file = pack.files.emplace_back();
-      const std::string_view size = take(' ');
-      std::from_chars(size.data(), size.data() + size.size(), file.size);
-      file.hash = take(' ');
-      file.path = take('\n');
-    } else if (kind == "root") {
-      pack.roots.emplace_back(take('\n'));
-    } else if (kind == "content") {
-      pack.content = take('\n');
-    } else {
-      damaged(folder, "has a damaged manifest");
-    }
+  if (take(rest, '\n') != "trilith-headers 1") damaged(folder, "has a manifest of another format");
+  if (take(rest, ' ') != "content") damaged(folder, "has a damaged manifest");
+  pack.content = take(rest, '\n');
+  if (pack.content != content_hash(rest)) damaged(folder, "has a damaged manifest");
+  while (rest.starts_with("root ")) {
+    take(rest, ' ');
+    pack.roots.emplace_back(take(rest, '\n'));
   }
-  if (pack.content != content_hash(manifest_body(pack))) damaged(folder, "has a damaged manifest");
+  pack.files = std::move(text.erase(0, text.size() - rest.size()));
   return pack;
 }
 
 void verify_header_pack(const HeaderPack& pack) {
   std::string text;
-  for (const HeaderPack::File& file : pack.files) {
-    if (!read_file(pack.folder + "/" + file.path, text)) damaged(pack.folder, "lacks " + file.path);
-    if (text.size() != file.size || content_hash(text) != file.hash)
-      damaged(pack.folder, "has a changed " + file.path);
+  for (std::string_view rest = pack.files; !rest.empty();) {
+    take(rest, ' ');
+    const std::string size(take(rest, ' '));
+    const std::string_view hash = take(rest, ' ');
+    const std::string path(take(rest, '\n'));
+    if (!read_file(pack.folder + "/" + path, text)) damaged(pack.folder, "lacks " + path);
+    if (std::to_string(text.size()) != size || content_hash(text) != hash)
+      damaged(pack.folder, "has a changed " + path);
   }
 }
 

@@ -11,8 +11,8 @@
 // header.
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace trilith::jit {
@@ -21,12 +21,9 @@ struct HeaderPack {
   std::string folder;
   std::string content;  ///< identifies every header of the pack
   std::vector<std::string> roots;
-  struct File {
-    std::uint64_t size;
-    std::string hash;
-    std::string path;
-  };
-  std::vector<File> files;
+  std::string files;  ///< the manifest's lines of that kind: read apart only when a header is built
+
+  void add_file(const std::string& path, std::string_view text);
 };
 
 /// Throws pl::InternalError that names the pack when its manifest is missing or damaged.

@@ -3,7 +3,8 @@
 
 #include "jit/file.hpp"
 #include "jit/fork_gate.hpp"
-#include "jit/key.hpp"
+
+#include "llvm/Support/xxhash.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -13,7 +14,9 @@
 namespace trilith::jit {
 
 std::string MappedHeader::summary(std::string_view bytes) {
-  return std::to_string(bytes.size()) + " " + content_hash(bytes) + "\n";
+  // Against damage, not against forgery: a tenth of the time of what keys are made with, and every process pays it.
+  return std::to_string(bytes.size()) + " " +
+         std::to_string(llvm::xxh3_64bits({bytes.data(), bytes.size()})) + "\n";
 }
 
 bool MappedHeader::present(const std::string& path) {

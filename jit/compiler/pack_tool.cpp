@@ -10,7 +10,6 @@
 #include "jit/compiler/flags.hpp"
 #include "jit/compiler/header_pack.hpp"
 #include "jit/file.hpp"
-#include "jit/key.hpp"
 
 #include <cstdio>
 #include <exception>
@@ -110,12 +109,12 @@ void make_pack(const std::string& output, const std::vector<std::string>& roots)
     if (!jit::read_file(file, text)) throw pl::InternalError("cannot read " + file);
     fs::create_directories(fs::path(output + "/" + path).parent_path());
     if (!jit::publish_file(output + "/" + path, text, 0644)) throw pl::InternalError("cannot write " + path);
-    pack.files.push_back({text.size(), jit::content_hash(text), path});
+    pack.add_file(path, text);
   }
   copy_licences(output);
   if (!jit::publish_file(output + "/manifest", jit::header_pack_manifest(pack), 0644))
     throw pl::InternalError("cannot write " + output + "/manifest");
-  std::printf("%zu headers in %s\n", pack.files.size(), output.c_str());
+  std::printf("%zu headers in %s\n", files.size(), output.c_str());
 }
 
 }  // namespace

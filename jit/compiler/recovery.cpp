@@ -1,6 +1,8 @@
 // jit/compiler/recovery.cpp -- a thread, a jump buffer, a fatal-error handler and chained signal handlers.
 #include "jit/compiler/recovery.hpp"
 
+#include "jit/compiler/heap.hpp"
+
 #include "clang/Basic/Stack.h"
 #include "llvm/Support/ErrorHandling.h"
 
@@ -99,6 +101,7 @@ void run_here(Job& job) {
   }();
   (void)installed;
   clang::noteBottomOfStack();
+  const ThreadHeap heap;
   // A stack overflow needs another stack for its handler to stand on.
   std::vector<char> signal_stack(64 * 1024);
   stack_t stack = {};

@@ -61,7 +61,7 @@ inline void write_small_pack(const std::string& folder, const std::string& devic
   for (const auto& [path, text] : texts) {
     fs::create_directories(fs::path(folder + "/" + path).parent_path());
     (void)jit::publish_file(folder + "/" + path, text, 0644);
-    pack.files.push_back({text.size(), jit::content_hash(text), path});
+    pack.add_file(path, text);
   }
   (void)jit::publish_file(folder + "/manifest", jit::header_pack_manifest(pack), 0644);
 }
