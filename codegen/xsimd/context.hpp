@@ -115,6 +115,10 @@ struct Context {
   void set_view(const Statement& statement);
   /// Length of a product and of the store behind it that it can write straight to its tensor; 0: none.
   std::size_t product_and_store(std::span<const Statement> list);
+  /// The same of a remote load.
+  std::size_t remote_load_and_store(std::span<const Statement> list);
+  /// The tile of the first statement, by the second one alone?
+  [[nodiscard]] bool is_only_stored(std::span<const Statement> list) const;
   void scalar_assign(const Statement& statement);
   // calls_index.cpp: one element of a tile. The text of its number, once its offsets are checked.
   void read(const Statement& statement);

@@ -85,7 +85,9 @@ void Context::statements(std::span<const Statement> list) {
       i += length;
       continue;
     }
-    if (const std::size_t written = product_and_store(list.subspan(i)); written > 0) {
+    std::size_t written = product_and_store(list.subspan(i));
+    if (written == 0) written = remote_load_and_store(list.subspan(i));
+    if (written > 0) {
       i += written;
       continue;
     }
