@@ -190,6 +190,7 @@ void Context::for_loop(const Statement& statement) {
   const std::string name = variables[variable];
   out.line("// " + place(statement.location) + why);
   const auto [begin, limit, step] = bounds(statement);
+  report_ahead(statement, begin, limit, step);
   std::string condition = "(" + step + " > 0 ? " + name + " < " + limit + " : " + name + " > " + limit + ")";
   if (statement.step.is_constant())
     condition = name + (statement.step.value.as_int64() > 0 ? " < " : " > ") + limit;

@@ -297,7 +297,7 @@ class Collective {
   void tell(std::int32_t& cell, std::uint32_t number) const {
     const auto value = static_cast<std::int32_t>(number);
     if (Checker* const checker = this->checker())
-      checker->change(watch_->thread(), own_, &cell, -1, true, value, name_of(call_.operation), call_.where);
+      checker->tell(watch_->thread(), own_, &cell, value);
     else
       WaitMonitor::set(own_, &cell, value);
   }
@@ -305,7 +305,7 @@ class Collective {
     const CellWait wait{&own_,           &cell,       -1,   static_cast<std::int32_t>(number), true, true,
                         call_.operation, call_.where, &peer};
     memory_.monitor().wait(wait);
-    if (Checker* const checker = this->checker()) checker->waited(watch_->thread(), wait);
+    if (Checker* const checker = this->checker()) checker->heard(watch_->thread(), &cell, wait.expected);
   }
 
   /// The first step: behind it every rank has said which collective it is in.
@@ -347,7 +347,7 @@ class Collective {
         has_root() || call_.operation == abi::remote_send_recv ? static_cast<std::int32_t>(call_.peer) : 0,
         barrier ? 0 : elements_,
         call_.where};
-    if (Checker* const checker = this->checker()) checker->note_collective(own_, text(call));
+    if (Checker* const checker = this->checker()) checker->note_collective(own_, call, text);
     return call;
   }
   void require_same(const CollectiveCall& own, const CollectiveCall& other, const WindowPart& peer) const {

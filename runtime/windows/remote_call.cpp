@@ -410,8 +410,12 @@ void note_own_access(const ViewRef& window, const abi::Remote& request) {
                   {Kind::Read, "pl::paged_gather"}};
   const auto& access = accesses[request.mode];
   const auto rank = static_cast<std::size_t>(request.rank);
-  note_access(access.kind, access.what, window, {request.offsets, rank}, {request.shape, rank},
-              {request.file, request.line, request.column});
+  const Place where(request.file, request.line, request.column);
+  if (request.value == 0)
+    note_access(access.kind, access.what, window, {request.offsets, rank}, {request.shape, rank}, where);
+  else
+    note_elements(access.kind, access.what, window, {request.offsets, rank}, {request.other_offsets, rank},
+                  request.value, where);
 }
 
 void perform(RemoteCall& call) {

@@ -3,6 +3,7 @@
 #include "runtime/run_trace.hpp"
 #include "runtime/task_graph.hpp"
 #include "runtime/windows/deadlock_report.hpp"
+#include "runtime/windows/pause.hpp"
 #include "runtime/windows/remote_memory.hpp"
 #include "runtime/windows/shared_waits.hpp"
 #include "runtime/windows/wait_group.hpp"
@@ -27,14 +28,6 @@ namespace {
 // and most signals that are under way come earlier. Where ranks share cores, the one that will signal may need this very
 // core: it is given away soon.
 constexpr WaitMonitor::Patience beside{128, 20, 32}, among_many{8, 40, 4};
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 // Most looks at the program's state cost less than a sleep; a long one is woken by its notify anyway.
 constexpr long first_sleep_ms = 40, longest_sleep_ms = 320;
@@ -113,7 +106,7 @@ bool WaitMonitor::satisfied_soon(const CellWait& wait) const {
   for (int yields = 0;; ++yields) {
     for (int i = 0; i < looks; ++i) {
       if (is_satisfied(wait, load(wait.cell))) return true;
-      pause();
+      pause_processor();
     }
     if (yields == patience.yields) return false;
     sched_yield();
