@@ -285,8 +285,9 @@ class Collective {
     if (!are_few || checker() != nullptr) return meet();
     // Only who looks into a peer's part has to wait for it.
     const std::uint32_t step = ++own_.state->steps;
-    tell(own_.meeting->steps, step);
+    begin_to_tell(own_.meeting->steps, step);
     own_.state->unsettled.store(step, std::memory_order_relaxed);
+    WaitMonitor::wake(own_, {&own_.meeting->shown[own_.state->collectives % 2].number, &own_.meeting->steps});
   }
 
   template <class Use>
@@ -300,6 +301,11 @@ class Collective {
       checker->tell(watch_->thread(), own_, &cell, value);
     else
       WaitMonitor::set(own_, &cell, value);
+  }
+  /// The same but for WaitMonitor::wake, which who sleeps on the cell still needs.
+  void begin_to_tell(std::int32_t& cell, std::uint32_t number) const {
+    if (watch_ != nullptr || thread_state().traced != nullptr) return tell(cell, number);
+    WaitMonitor::set_quietly(&cell, static_cast<std::int32_t>(number));
   }
   void look_for(const WindowPart& peer, std::int32_t& cell, std::uint32_t number) const {
     const CellWait wait{&own_,           &cell,       -1,   static_cast<std::int32_t>(number), true, true,
@@ -327,14 +333,18 @@ class Collective {
     Shown& place = place_of(own_);
     place.call = own;
     if (few != nullptr) few->show(place);
-    tell(place.number, own.number);
+    begin_to_tell(place.number, own.number);
     places_[static_cast<std::size_t>(own_.member)] = &place;
     for_each_peer([&](const WindowPart& peer) {
       Shown& shown = place_of(peer);
+      // Of a peer that has come first: the second line of the cache comes beside the first.
+      __builtin_prefetch(shown.data.data() + 16);
       look_for(peer, shown.number, own.number);
       require_same(own, shown.call, peer);
       places_[static_cast<std::size_t>(peer.member)] = &shown;
     });
+    // Of few elements the last step does it.
+    if (few == nullptr || checker() != nullptr) WaitMonitor::wake(own_, {&place.number});
   }
 
   [[nodiscard]] CollectiveCall next_call() const {

@@ -85,6 +85,17 @@ void WaitMonitor::set(const WindowPart& part, std::int32_t* cell, std::int32_t v
               [&] { std::atomic_ref<std::int32_t>(*cell).store(value, std::memory_order_seq_cst); });
 }
 
+void WaitMonitor::set_quietly(std::int32_t* cell, std::int32_t value) {
+  std::atomic_ref<std::int32_t>(*cell).store(value, std::memory_order_release);
+}
+
+void WaitMonitor::wake(const WindowPart& part, std::initializer_list<std::int32_t*> cells) {
+  // Who goes to sleep is counted before it looks once more: it sees the value, or is seen here.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (part.state->sleepers.load(std::memory_order_seq_cst) == 0) return;
+  for (std::int32_t* const cell : cells) futex_wake(cell);
+}
+
 void WaitMonitor::wait(const CellWait& wait) {
   TracedThread* const traced = thread_state().traced;
   if (traced == nullptr || traced->run == nullptr) [[likely]]
