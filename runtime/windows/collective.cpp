@@ -319,6 +319,12 @@ class Collective {
     const CollectiveCall own = next_call();
     own_.state->calls[own.number % 2] = own;
     leave_note(own_, own);
+    // For ranks that have given no signal: they look there.
+    if (own_.meeting != nullptr) {
+      Shown& place = own_.meeting->shown[own.number % 2];
+      place.call = own;
+      tell(place.number, own.number);
+    }
     meet();
     const WindowPart& neighbour = memory_.part((own_.member + 1) % size());
     CallNote note;
@@ -352,7 +358,8 @@ class Collective {
     const CollectiveCall call{
         ++own_.state->collectives,
         static_cast<std::int16_t>(call_.operation),
-        static_cast<std::int16_t>(barrier ? DType{} : view_.dtype),
+        static_cast<std::int8_t>(barrier ? DType{} : view_.dtype),
+        call_.signal != nullptr,
         call_.mode,
         has_root() || call_.operation == abi::remote_send_recv ? static_cast<std::int32_t>(call_.peer) : 0,
         barrier ? 0 : elements_,
@@ -387,6 +394,7 @@ class Collective {
       result += std::string(" by ") + names[call.mode % 4];
       if (call.mode / 4 != 0) result += call.mode / 4 == 2 ? " (ring)" : " (mesh)";
     }
+    if (call.has_signal) result += " with .signal";
     return result + " at " + call.where.location().str();
   }
 
