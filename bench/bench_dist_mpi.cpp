@@ -39,7 +39,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const int turns = argc > 1 ? std::atoi(argv[1]) : 3;
   const std::size_t largest = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 64U << 20;
-  for (std::size_t bytes = 8; bytes <= largest; bytes *= 8) {
+  for (const std::size_t bytes : bench::collective_sizes(largest)) {
     const int count = static_cast<int>(bytes / sizeof(float));
     std::vector<float> data(static_cast<std::size_t>(count), 0.0f), other(data);
     measure("allreduce", bytes, turns, rank,

@@ -1,6 +1,6 @@
 // bench/bench_jit.cpp -- what a user waits for: first calls, cached calls, repeated calls.
 //
-//   build/release/bin/bench_jit [--json FILE] [--runs N]
+//   build/release/bin/bench_jit [--json FILE] [--runs N] [--rows first disk load hit threads shapes]
 //
 //   cold.*          first call in a fresh process; the precompiled header is ready, loading the compiler is included
 //   next.*          first call of a further kernel in that process
@@ -22,6 +22,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -264,16 +265,19 @@ int main(int argc, char** argv) try {
   int runs = 21;
   app.add_option("--json", file, "write one JSON object a line to this file");
   app.add_option("--runs", runs, "fresh processes a row")->capture_default_str()->check(CLI::PositiveNumber);
+  std::vector<std::string> rows{"first", "disk", "load", "hit", "threads", "shapes"};
+  app.add_option("--rows", rows, "which rows")->capture_default_str();
   CLI11_PARSE(app, argc, argv);
 
   bench::Report report(file);
   JitBench jit(runs, report);
-  jit.first_calls();
-  jit.disk();
-  jit.loads();
-  jit.hits();
-  jit.threads();
-  jit.shapes();
+  const auto wanted = [&](const char* row) { return std::ranges::find(rows, row) != rows.end(); };
+  if (wanted("first")) jit.first_calls();
+  if (wanted("disk")) jit.disk();
+  if (wanted("load")) jit.loads();
+  if (wanted("hit")) jit.hits();
+  if (wanted("threads")) jit.threads();
+  if (wanted("shapes")) jit.shapes();
 } catch (const std::exception& error) {
   std::fprintf(stderr, "bench_jit: %s\n", error.what());
   return 1;

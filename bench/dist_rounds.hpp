@@ -1,9 +1,10 @@
-// bench/dist_rounds.hpp -- how often bench_dist and its peer over Open MPI repeat one step: the same, or they would not
-// be compared.
+// bench/dist_rounds.hpp -- which sizes bench_dist and its peer over Open MPI measure, and how often they repeat a step:
+// the same, or they would not be compared.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <vector>
 
 namespace bench {
 
@@ -12,6 +13,14 @@ namespace bench {
 [[nodiscard]] inline int rounds_for(std::size_t bytes, int ranks) {
   const double step = ranks <= 2 ? 2e-6 : 2e-5;
   return static_cast<int>(std::max(0.05 / (static_cast<double>(bytes) / 4e9 + step), 3.0));
+}
+
+/// Bytes a rank: 8, 64, 512, … and the largest.
+[[nodiscard]] inline std::vector<std::size_t> collective_sizes(std::size_t largest) {
+  std::vector<std::size_t> sizes;
+  for (std::size_t bytes = 8; bytes < largest; bytes *= 8) sizes.push_back(bytes);
+  sizes.push_back(largest);
+  return sizes;
 }
 
 }  // namespace bench

@@ -38,8 +38,9 @@ ArgumentRules::ArgumentRules(std::span<const ParameterInfo> parameters) {
   std::vector<Seen> seen;
   for (std::size_t i = 0; i < parameters.size(); ++i) {
     const ParameterInfo& parameter = parameters[i];
+    (parameter.tensor ? tensors : scalars).push_back(static_cast<std::uint8_t>(i));
     if (!parameter.tensor) continue;
-    writes |= parameter.access != Access::In;
+    if (parameter.access != Access::In) outputs.push_back(static_cast<std::uint8_t>(i));
     windows |= parameter.window;
     for (int axis = 0; axis < parameter.rank; ++axis) {
       const std::string_view name = parameter.names[axis];

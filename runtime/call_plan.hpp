@@ -25,7 +25,8 @@ struct EqualExtents {
 struct ArgumentRules {
   explicit ArgumentRules(std::span<const ParameterInfo> parameters);
   std::vector<EqualExtents> equal_extents;
-  bool writes = false;
+  // Numbers of parameters, so that a call looks at no others.
+  std::vector<std::uint8_t> tensors, outputs, scalars;
   bool windows = false;
 };
 

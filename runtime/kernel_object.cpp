@@ -96,7 +96,7 @@ class KernelDispatch {
     check(arguments, measured);
     if (handle.specialisation != nullptr)
       require_match(*handle.context, *handle.specialisation, arguments, measured);
-    if (state_.rules.writes) check_overlap(handle.specialisation, arguments, measured);
+    check_overlap(handle.specialisation, arguments, measured);
     std::uint64_t scalars[Key::capacity];
     const int count = handle.specialisation != nullptr ? fill_scalars(arguments, scalars) : 0;
     return std::make_shared<const BoundCall>(object_, handle, state_.parameters, arguments,
@@ -135,6 +135,11 @@ class KernelDispatch {
 
   const CallPlan& call_plan() {
     if (const CallPlan* plan = state_.plan.load(std::memory_order_acquire)) return *plan;
+    return make_call_plan();
+  }
+
+  // What no repeated call does stands in functions of its own: the rest is then small enough to become one.
+  [[gnu::noinline, gnu::cold]] const CallPlan& make_call_plan() {
     auto fresh = std::make_unique<const CallPlan>(state_.external != nullptr
                                                       ? external_kernel(*state_.external, state_.parameters)
                                                       : captured_kernel(state_.identity),
@@ -149,8 +154,10 @@ class KernelDispatch {
 
   const CallPlan& call_plan(bool constant_extents) {
     const CallPlan& plan = call_plan();
-    if (!constant_extents) [[likely]]
-      return plan;
+    return constant_extents ? constant_plan(plan) : plan;
+  }
+
+  [[gnu::noinline]] const CallPlan& constant_plan(const CallPlan& plan) {
     if (const CallPlan* made = state_.constant_plan.load(std::memory_order_acquire)) return *made;
     auto kernel = std::make_shared<CapturedKernel>(*plan.kernel);
     kernel->ir = codegen::with_constant_extents(std::move(kernel->ir));
@@ -201,7 +208,7 @@ class KernelDispatch {
     return location_of(where_.line() != 0 ? where_ : state_.definition.where);
   }
 
-  int call_at_level(ThreadState& thread, const Argument* arguments, void* result) {
+  [[gnu::noinline]] int call_at_level(ThreadState& thread, const Argument* arguments, void* result) {
     switch (thread.level) {
       case Level::Host:
         throw LevelError(
@@ -236,7 +243,7 @@ class KernelDispatch {
     const Specialisation* specialisation =
         is_native_task(context, arguments) ? nullptr : find(thread, context, arguments, measured);
     if (specialisation == nullptr && here) return must_run_here;
-    if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
+    check_overlap(specialisation, arguments, measured);
     if (specialisation == nullptr) context.count_eager_call();
 
     TaskOptions* options = thread.options;
@@ -282,8 +289,9 @@ class KernelDispatch {
     return plan != nullptr ? plan->kernel->ir.returned_parameter : result_is_stored;
   }
 
-  int execute(ThreadState& thread, const Argument* arguments, void* result,
-              const KernelObject::Handle* handle) {
+  /// A repeated call is one function: what it does takes less time than the calls of its parts would.
+  [[gnu::flatten]] int execute(ThreadState& thread, const Argument* arguments, void* result,
+                               const KernelObject::Handle* handle) {
     ContextState& context = handle != nullptr ? *handle->context : current_context(thread);
     Measured measured[64];
     check(arguments, measured);
@@ -300,7 +308,7 @@ class KernelDispatch {
     // The JIT turned out not to work here.
     if (specialisation == nullptr) [[unlikely]]
       return run_natively(context, arguments, result, measured);
-    if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
+    check_overlap(specialisation, arguments, measured);
     run(*specialisation, arguments);
     return specialisation->returned_parameter;
   }
@@ -309,9 +317,7 @@ class KernelDispatch {
     abi::Tensor tensors[64];
     std::uint64_t scalars[Key::capacity];
     int tensor_count = 0;
-    const auto parameters = state_.parameters;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (!parameters[i].tensor) continue;
+    for (const std::size_t i : state_.rules.tensors) {
       const ViewRef& view = arguments[i].view;
       tensors[tensor_count++] = {view.data, view.extents, view.strides};
     }
@@ -322,9 +328,7 @@ class KernelDispatch {
   /// The scalar slots of the ABI: scalar parameters, then captures as they are now. Gives their number.
   int fill_scalars(const Argument* arguments, std::uint64_t* scalars) {
     int scalar_count = 0;
-    const auto parameters = state_.parameters;
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-      if (!parameters[i].tensor) scalars[scalar_count++] = arguments[i].scalar;
+    for (const std::size_t i : state_.rules.scalars) scalars[scalar_count++] = arguments[i].scalar;
     const CallPlan& plan = *state_.plan.load(std::memory_order_relaxed);
     for (const CallPlan::Capture& capture : plan.captures) {
       scalars[scalar_count] = 0;
@@ -334,8 +338,9 @@ class KernelDispatch {
     return scalar_count;
   }
 
-  int run_natively(ContextState& context, const Argument* arguments, void* result, const Measured* measured) {
-    if (state_.rules.writes) check_overlap(nullptr, arguments, measured);
+  [[gnu::noinline]] int run_natively(ContextState& context, const Argument* arguments, void* result,
+                                     const Measured* measured) {
+    check_overlap(nullptr, arguments, measured);
     context.count_eager_call();
     look_at_positions(arguments, {});
     try {
@@ -383,7 +388,7 @@ class KernelDispatch {
     check(arguments, measured);
     const Specialisation* specialisation = nullptr;
     if (!is_native_task(context, arguments)) specialisation = find(thread, context, arguments, measured);
-    if (state_.rules.writes) check_overlap(specialisation, arguments, measured);
+    check_overlap(specialisation, arguments, measured);
     // A native run needs no captured form; what the kernel does to windows is told by it.
     const CallPlan* const plan =
         state_.rules.windows ? captured_plan() : state_.plan.load(std::memory_order_acquire);
@@ -434,12 +439,11 @@ class KernelDispatch {
   /// Everything that does not depend on the code: memory, strides, named extents.
   void check(const Argument* arguments, Measured* measured) {
     const auto parameters = state_.parameters;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (!parameters[i].tensor) continue;
+    for (const std::size_t i : state_.rules.tensors) {
       const ViewRef& view = arguments[i].view;
       measured[i] = measure(view);
       if (view.data == nullptr && measured[i].begin != measured[i].end) [[unlikely]]
-        throw ShapeError(argument(i, view) + " has no memory; give a pointer to its elements", here());
+        throw_no_memory(i, view);
       if (parameters[i].access != Access::In &&
           (measured[i].layout != codegen::Layout::Dense || view.read_only)) [[unlikely]]
         check_output(i, view);
@@ -447,19 +451,27 @@ class KernelDispatch {
     for (const EqualExtents& pair : state_.rules.equal_extents) {
       const ViewRef& first = arguments[pair.parameter].view;
       const ViewRef& second = arguments[pair.other_parameter].view;
-      if (first.extents[pair.axis] == second.extents[pair.other_axis]) [[likely]]
-        continue;
-      throw ShapeError(
-          "the extent \"" + std::string(pair.name) + "\" is " + std::to_string(first.extents[pair.axis]) +
-              " in " + argument(static_cast<std::size_t>(pair.parameter), first) + " (axis " +
-              std::to_string(pair.axis) + ") and " + std::to_string(second.extents[pair.other_axis]) +
-              " in " + argument(static_cast<std::size_t>(pair.other_parameter), second) + " (axis " +
-              std::to_string(pair.other_axis) + "); all uses of one name must agree",
-          here());
+      if (first.extents[pair.axis] != second.extents[pair.other_axis]) [[unlikely]]
+        throw_unequal(pair, first, second);
     }
   }
 
-  void check_output(std::size_t number, const ViewRef& view) {
+  [[noreturn, gnu::noinline, gnu::cold]] void throw_no_memory(std::size_t number, const ViewRef& view) {
+    throw ShapeError(argument(number, view) + " has no memory; give a pointer to its elements", here());
+  }
+
+  [[noreturn, gnu::noinline, gnu::cold]] void throw_unequal(const EqualExtents& pair, const ViewRef& first,
+                                                            const ViewRef& second) {
+    throw ShapeError(
+        "the extent \"" + std::string(pair.name) + "\" is " + std::to_string(first.extents[pair.axis]) +
+            " in " + argument(static_cast<std::size_t>(pair.parameter), first) + " (axis " +
+            std::to_string(pair.axis) + ") and " + std::to_string(second.extents[pair.other_axis]) + " in " +
+            argument(static_cast<std::size_t>(pair.other_parameter), second) + " (axis " +
+            std::to_string(pair.other_axis) + "); all uses of one name must agree",
+        here());
+  }
+
+  [[gnu::noinline]] void check_output(std::size_t number, const ViewRef& view) {
     if (view.read_only) throw_read_only(view, where_);
     for (int axis = 0; axis < view.rank; ++axis)
       if (view.extents[axis] > 1 && view.strides[axis] <= 0)
@@ -477,22 +489,20 @@ class KernelDispatch {
   /// Outputs may share memory with another argument only where the code allows exact in-place use.
   void check_overlap(const Specialisation* specialisation, const Argument* arguments,
                      const Measured* measured) {
-    const auto parameters = state_.parameters;
-    for (std::size_t i = 0; i < parameters.size(); ++i) {
-      if (!parameters[i].tensor || parameters[i].access == Access::In) continue;
-      for (std::size_t j = 0; j < parameters.size(); ++j) {
-        // Several views of one window are usual: signals order what is done through them.
-        if (j == i || !parameters[j].tensor || (parameters[i].window && parameters[j].window)) continue;
+    for (const std::size_t i : state_.rules.outputs)
+      for (const std::size_t j : state_.rules.tensors) {
         // Two outputs meet once in each order; the ranges of an empty view are empty.
-        if (measured[i].end <= measured[j].begin || measured[j].end <= measured[i].begin) [[likely]]
+        if (measured[i].end <= measured[j].begin || measured[j].end <= measured[i].begin || i == j) [[likely]]
           continue;
+        // Several views of one window are usual: signals order what is done through them.
+        if (state_.parameters[i].window && state_.parameters[j].window) continue;
         refuse_overlap(specialisation, i, j, arguments, measured);
       }
-    }
   }
 
-  void refuse_overlap(const Specialisation* specialisation, std::size_t output, std::size_t other,
-                      const Argument* arguments, const Measured* measured) {
+  [[gnu::noinline]] void refuse_overlap(const Specialisation* specialisation, std::size_t output,
+                                        std::size_t other, const Argument* arguments,
+                                        const Measured* measured) {
     const ViewRef &out = arguments[output].view, &view = arguments[other].view;
     if (!overlap(out, view)) return;
     const bool exact = same_view(out, view);
@@ -529,6 +539,11 @@ class KernelDispatch {
     const CallPlan& plan = call_plan(context.constant_extents);
     Key key;
     make_key(plan, context.id, state_.parameters, arguments, measured, closure_, key);
+    if (const Specialisation* first = state_.table.first(); first != nullptr && first->matches(key))
+        [[likely]] {
+      context.count_hit(thread);
+      return first;
+    }
     const std::uint64_t hash = key.hash();
     if (const Specialisation* found = state_.table.find(key, hash)) [[likely]] {
       context.count_hit(thread);
@@ -694,6 +709,12 @@ class KernelDispatch {
     make_key(plan, context.id, state_.parameters, arguments, measured, closure_, key);
     if (specialisation.matches(key)) [[likely]]
       return;
+    require_group(context, plan, specialisation, arguments, measured, key);
+  }
+
+  [[gnu::noinline]] void require_group(ContextState& context, const CallPlan& plan,
+                                       const Specialisation& specialisation, const Argument* arguments,
+                                       const Measured* measured, const Key& key) {
     if (specialisation.is_group) {
       Key group;
       make_group_key(plan, state_.parameters, arguments, key, specialisation.constant, group);

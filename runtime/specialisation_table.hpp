@@ -34,11 +34,11 @@ struct Specialisation {
   bool is_group = false;
 
   [[nodiscard]] bool matches(const Key& key) const {
-    // A loop and not memcmp: keys are a few words.
     if (words.size() != static_cast<std::size_t>(key.size)) return false;
-    std::uint64_t different = 0;
-    for (int i = 0; i < key.size; ++i) different |= words[static_cast<std::size_t>(i)] ^ key.words[i];
-    return different == 0;
+    // A loop that ends at the first difference, neither memcmp nor vectors: keys are a few words.
+    for (int i = 0; i < key.size; ++i)
+      if (words[static_cast<std::size_t>(i)] != key.words[i]) return false;
+    return true;
   }
 };
 
@@ -48,6 +48,9 @@ class SpecialisationTable {
     const Lock lock(mutex_);
     grow(8);
   }
+
+  /// The first one that was made, null before: most kernels have no other, and to compare costs less than to hash.
+  [[nodiscard]] const Specialisation* first() const { return first_.load(std::memory_order_acquire); }
 
   [[nodiscard]] const Specialisation* find(const Key& key, std::uint64_t hash) const {
     const Slots* slots = current_.load(std::memory_order_acquire);
@@ -66,6 +69,7 @@ class SpecialisationTable {
     for (const auto& entry : entries_)
       if (entry->code.owner && entry->context.expired()) entry->code = {};
     entries_.push_back(std::move(fresh));
+    if (entries_.size() == 1) first_.store(entries_.back().get(), std::memory_order_release);
     const Slots* slots = current_.load(std::memory_order_relaxed);
     if (2 * entries_.size() > slots->mask)
       grow(2 * (slots->mask + 1));
@@ -104,6 +108,7 @@ class SpecialisationTable {
   std::vector<std::unique_ptr<Specialisation>> entries_ TRILITH_GUARDED_BY(mutex_);
   std::vector<std::unique_ptr<Slots>> all_slots_ TRILITH_GUARDED_BY(mutex_);
   std::atomic<const Slots*> current_{nullptr};
+  std::atomic<const Specialisation*> first_{nullptr};
 };
 
 }  // namespace pl::detail

@@ -109,12 +109,18 @@ struct Context {
   // emit_accesses.cpp: of a load or store, a gather; nothing where no run is told of it.
   void report_access(const Statement& statement);
   void report_rows(const Statement& statement);
+  /// Of an element that moves along the device::Line of this name, all rounds at once.
+  void report_accesses(const Statement& statement, const std::string& line, const std::string& rounds);
   // views.cpp
   void find_views();
   /// Points the view of a tile that is loaded here at its region; nothing for other statements.
   void set_view(const Statement& statement);
   /// Length of a product and of the store behind it that it can write straight to its tensor; 0: none.
   std::size_t product_and_store(std::span<const Statement> list);
+  /// The same of a remote load.
+  std::size_t remote_load_and_store(std::span<const Statement> list);
+  /// The tile of the first statement, by the second one alone?
+  [[nodiscard]] bool is_only_stored(std::span<const Statement> list) const;
   void scalar_assign(const Statement& statement);
   // calls_index.cpp: one element of a tile. The text of its number, once its offsets are checked.
   void read(const Statement& statement);
@@ -127,6 +133,10 @@ struct Context {
   void statement(const Statement& statement);
   void nested(std::span<const Statement> list);
   void for_loop(const Statement& statement);
+  // emit_ahead.cpp, emit_accesses.cpp
+  void report_ahead(const Statement& loop, const std::string& begin, const std::string& end,
+                    const std::string& step);
+  [[nodiscard]] std::string access_mode(const Statement& statement);
   // emit_parallel.cpp
   /// Rounds that may run at the same time, as a function of their own that the host calls.
   void parallel_loop(const Statement& statement);
@@ -146,6 +156,8 @@ struct Context {
   std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`
   bool in_parallel_loop = false;
   std::vector<SourceLocation> element_places;  ///< emit_accesses.cpp
+  std::set<const Statement*>
+      told_ahead;  ///< loads and stores of which a request in front of their loop tells
 
  public:
   std::vector<bool> declared;  ///< scalars, by VariableId

@@ -24,45 +24,62 @@ std::string joined(const std::vector<std::string>& items) {
   return text;
 }
 
-/// `mode`: an enumerator of abi::AccessMode.
-void send(Context& context, VariableId tensor, const char* mode, const std::vector<std::string>& offsets,
-          const std::vector<std::string>& shape, const SourceLocation& at) {
+/// `mode`: an enumerator of abi::AccessMode. `line`, `rounds`: names of those of a single element that a loop moves on;
+/// empty: the access is made once, at `offsets`.
+void send(Context& context, VariableId tensor, const std::string& mode,
+          const std::vector<std::string>& offsets, const std::vector<std::string>& shape,
+          const SourceLocation& at, const std::string& line = {}, const std::string& rounds = {}) {
   Request request(context);
-  const std::string offset_list = request.array("offsets", joined(offsets));
+  const bool once = line.empty();
+  const std::string offset_list = once ? request.array("offsets", joined(offsets)) : line + ".first";
   const std::string shape_list = request.array("shape", joined(shape));
+  const std::string rank = std::to_string(shape.size());
   request.open("remote_access");
   request.field("window", std::to_string(context.tensors.at(tensor).index));
   request.field("other", "-1");
-  request.field("mode", std::string("pl::abi::") + mode);
-  request.field("rank", std::to_string(offsets.size()));
+  request.field("mode", "pl::abi::" + mode);
+  request.field("rank", rank);
+  if (!once) request.field("other_rank", rank);
   request.field("offsets", offset_list);
+  if (!once) request.field("other_offsets", line + ".steps");
   request.field("shape", shape_list);
+  if (!once) request.field("value", rounds);
   request.place(at);
   request.send();
 }
 
 }  // namespace
 
-void Context::report_access(const Statement& statement) {
-  if (!signature.checked) return;
-  const fuse::Region region = fuse::region_of(kernel, statement);
-  if (!is_window(kernel, region.tensor)) return;
+std::string Context::access_mode(const Statement& statement) {
   if (element_places.empty()) {
     element_places.resize(kernel.variables.size());
     find_element_places(kernel.body, element_places);
   }
   const Expr& value = statement.value;
   const bool store = value.op == Op::Store;
+  if (store && value.attributes.atomic == Atomic::Add) return "access_add";
   // pl::read and pl::write of a tensor are captured as a load and a store with a tile of the very same place.
   const VariableId tile = store ? value.operands[0].variable : statement.variable;
   const bool element = value.location.line != 0 && element_places[tile] == value.location;
-  const char* mode = element ? "access_read" : "access_load";
-  if (store) mode = element ? "access_write" : "access_store";
-  if (store && value.attributes.atomic == Atomic::Add) mode = "access_add";
+  if (store) return element ? "access_write" : "access_store";
+  return element ? "access_read" : "access_load";
+}
+
+void Context::report_access(const Statement& statement) {
+  if (!signature.checked || told_ahead.contains(&statement)) return;
+  const fuse::Region region = fuse::region_of(kernel, statement);
+  if (!is_window(kernel, region.tensor)) return;
   std::vector<std::string> offsets, shape;
   for (const Expr& offset : region.offsets->operands) offsets.push_back(index(offset));
   for (const Dim& extent : region.shape) shape.push_back(dim(extent));
-  send(*this, region.tensor, mode, offsets, shape, value.location);
+  send(*this, region.tensor, access_mode(statement), offsets, shape, statement.value.location);
+}
+
+void Context::report_accesses(const Statement& statement, const std::string& line,
+                              const std::string& rounds) {
+  const fuse::Region region = fuse::region_of(kernel, statement);
+  const std::vector<std::string> shape(region.shape.size(), "1");
+  send(*this, region.tensor, access_mode(statement), {}, shape, statement.value.location, line, rounds);
 }
 
 /// Each row whose number is one; the gather itself finds the others.

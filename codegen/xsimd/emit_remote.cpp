@@ -74,8 +74,8 @@ class RemoteCall {
     if (!offsets.empty()) request.field("offsets", offsets);
     if (!other_offsets.empty()) request.field("other_offsets", other_offsets);
     if (!shape.empty()) request.field("shape", shape);
-    if (roles_.tile >= 0) request.field("data", c_.buffer_of(operand(roles_.tile).variable).pointer());
-    if (call_.op == Op::RemoteLoad) request.field("data", c_.buffer_of(statement_.variable).pointer());
+    if (roles_.tile >= 0) request.field("data", memory_of(operand(roles_.tile).variable));
+    if (call_.op == Op::RemoteLoad) request.field("data", memory_of(statement_.variable));
     if (roles_.value >= 0) request.field("value", c_.index(operand(roles_.value)));
     if (is_collective(call_.op)) request.field("value", std::to_string(call_.attributes.axis));
     request.place(statement_.location);
@@ -98,6 +98,14 @@ class RemoteCall {
   }
   [[nodiscard]] std::string rank(int role) const {
     return role < 0 ? "0" : std::to_string(parameter(role).shape.size());
+  }
+
+  /// Of a tile. Requests only read those that are views of an input.
+  [[nodiscard]] std::string memory_of(VariableId tile) const {
+    const auto view = c_.views.find(tile);
+    if (view == c_.views.end()) return c_.buffer_of(tile).pointer();
+    return "const_cast<" + type_name(c_.kernel.variables[tile].type.dtype) + "*>(" + view->second.pointer +
+           ")";
   }
 
   std::string list(const std::string& hint, int role) {
@@ -141,7 +149,8 @@ class RemoteCall {
 
 void Context::remote(const Statement& statement) {
   comment(statement);
-  if (statement.value.op == Op::RemoteLoad) reserve(buffer_of(statement.variable), statement.location);
+  if (statement.value.op == Op::RemoteLoad && !views.contains(statement.variable))
+    reserve(buffer_of(statement.variable), statement.location);
   if (is_rank_scalar(statement.value.op)) declare(statement.variable);
   RemoteCall(*this, statement).emit();
 }

@@ -85,7 +85,9 @@ void Context::statements(std::span<const Statement> list) {
       i += length;
       continue;
     }
-    if (const std::size_t written = product_and_store(list.subspan(i)); written > 0) {
+    std::size_t written = product_and_store(list.subspan(i));
+    if (written == 0) written = remote_load_and_store(list.subspan(i));
+    if (written > 0) {
       i += written;
       continue;
     }
@@ -188,6 +190,7 @@ void Context::for_loop(const Statement& statement) {
   const std::string name = variables[variable];
   out.line("// " + place(statement.location) + why);
   const auto [begin, limit, step] = bounds(statement);
+  report_ahead(statement, begin, limit, step);
   std::string condition = "(" + step + " > 0 ? " + name + " < " + limit + " : " + name + " > " + limit + ")";
   if (statement.step.is_constant())
     condition = name + (statement.step.value.as_int64() > 0 ? " < " : " > ") + limit;

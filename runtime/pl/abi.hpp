@@ -78,7 +78,7 @@ enum RemoteOperation : std::int32_t {
   remote_send_recv,     ///< the part of rank `to` = that of `peer`
   // Every kernel, since emitter version 7.
   remote_defer_wait,  ///< the kernel's block is not done before this rank's cell at `offsets` is >= value
-  // Code for checked runs only.
+  // Code for checked runs only. `value` not 0: of so many single elements, each `other_offsets` behind the one before.
   remote_access,  ///< the kernel's own code is about to touch this rank's region of `shape` at `offsets`; mode: AccessMode
 };
 

@@ -74,25 +74,19 @@ class LambdaKernel final : public KernelObject {
   const F& lambda_;
 };
 
-/// The parameter with number `index`, or the first that can be an R.
-template <class R, class... P>
-R returned_parameter([[maybe_unused]] int index, const P&... parameters) {
-  std::optional<R> result;
-  [[maybe_unused]] int number = 0;
-  const auto look = [&](const auto& parameter) {
-    using A = std::remove_cvref_t<decltype(parameter)>;
-    if constexpr (is_tensor<A>)
-      // Of a generic kernel the argument's type is known only, perhaps not that it is an output.
-      if constexpr (std::is_constructible_v<R, const A&>)
-        if (!result && (index == number || (index == result_is_unknown &&
-                                            (access_of<A> != Access::In || access_of<R> == Access::In))))
-          result.emplace(to_parameter<R>(parameter, std::source_location{}));
-    ++number;
-  };
-  (look(parameters), ...);
-  if (!result)
+/// The parameter with number `index`, or the first that can be an R. `number`: of the first of these.
+template <class R, int number = 0, class P, class... Rest>
+R returned_parameter(int index, const P& parameter, const Rest&... rest) {
+  if constexpr (is_tensor<P>)
+    // Of a generic kernel the argument's type is known only, perhaps not that it is an output.
+    if constexpr (std::is_constructible_v<R, const P&>)
+      if (index == number ||
+          (index == result_is_unknown && (access_of<P> != Access::In || access_of<R> == Access::In)))
+        return to_parameter<R>(parameter, std::source_location{});
+  if constexpr (sizeof...(Rest) != 0)
+    return returned_parameter<R, number + 1>(index, rest...);
+  else
     throw InternalError("a kernel returned parameter " + std::to_string(index) + ", which has another type");
-  return *result;
 }
 
 /// Calls `invoke(arguments, result)` and gives what the lambda returns.

@@ -171,7 +171,7 @@ class Tensor {
                                    Annotation::multiples, where);
     data_ = view.data;
     read_only_ = view.read_only;
-    for (int axis = 0; axis < view.rank; ++axis) {
+    for (int axis = 0; axis < rank(); ++axis) {  // a constant, where the annotation has one
       extents_[axis] = view.extents[axis];
       strides_[axis] = view.strides[axis];
     }

@@ -1,7 +1,10 @@
 #include "runtime/windows/checker.hpp"
 
 #include "runtime/windows/check_report.hpp"
+#include "runtime/windows/pause.hpp"
 #include "runtime/windows/remote_call.hpp"
+
+#include <algorithm>
 
 namespace pl::detail {
 namespace {
@@ -33,6 +36,27 @@ void for_each_box(const Elements& elements, const char* base, const Visit& visit
   }
 }
 
+/// Tries for a while before it sleeps: what the checker does takes less time than to sleep and be woken, and the ranks
+/// of a collective come at the same time.
+class TRILITH_ANNOTATION(scoped_lockable) ShortLock {
+ public:
+  explicit ShortLock(Mutex& mutex) TRILITH_ANNOTATION(acquire_capability(mutex))
+      TRILITH_ANNOTATION(no_thread_safety_analysis)
+      : mutex_(mutex) {
+    for (int tries = 0; tries < 256; ++tries) {
+      if (mutex_.native().try_lock()) return;
+      pause_processor();
+    }
+    mutex_.lock();
+  }
+  ~ShortLock() TRILITH_ANNOTATION(release_capability()) { mutex_.unlock(); }
+  ShortLock(const ShortLock&) = delete;
+  ShortLock& operator=(const ShortLock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
 /// Of the box and one past it.
 std::int64_t end_of(const ByteBox& box) { return box.begin + (box.rows - 1) * box.pitch + box.width; }
 
@@ -43,7 +67,7 @@ Checker::Checker(int ranks) : ranks_(ranks) {
 }
 
 void Checker::add(const WindowMemory& window) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   for (int member = 0; member < window.size(); ++member)
     parts_.emplace(window.part(member).base, Part{&window.part(member), Shadow(window.bytes)});
 }
@@ -55,7 +79,7 @@ CheckedThread Checker::device(int rank) {
 }
 
 CheckedThread Checker::begin(int rank, VectorClock after) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   CheckedThread thread{rank, -1, std::move(after), {}};
   for (std::size_t lane = static_cast<std::size_t>(ranks_); lane < lanes_.size(); ++lane) {
     Lane& candidate = lanes_[lane];
@@ -73,7 +97,7 @@ CheckedThread Checker::begin(int rank, VectorClock after) {
 }
 
 void Checker::end(CheckedThread& thread) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   const std::uint32_t now = thread.clock.at(thread.lane);
   for (const auto& unpublished : thread.unpublished) *unpublished.time = now;
   thread.unpublished.clear();
@@ -89,6 +113,12 @@ Checker::Part* Checker::part_of(const char* address) {
   return address < at->first + part.part->memory->bytes ? &part : nullptr;
 }
 
+const char* Checker::lasting(const char* file) {
+  auto known = files_.find(std::string_view(file));
+  if (known == files_.end()) known = files_.emplace(file).first;
+  return known->c_str();
+}
+
 WindowAccess Checker::make_access(const CheckedThread& thread, WindowAccess::Kind kind, const char* what,
                                   const Place& where) {
   WindowAccess access;
@@ -98,9 +128,7 @@ WindowAccess Checker::make_access(const CheckedThread& thread, WindowAccess::Kin
   access.now = thread.clock.at(thread.lane);
   access.what = what;
   access.where = where;
-  auto file = files_.find(std::string_view(where.file));
-  if (file == files_.end()) file = files_.emplace(where.file).first;
-  access.where.file = file->c_str();
+  access.where.file = lasting(where.file);
   return access;
 }
 
@@ -118,7 +146,7 @@ PublishTime Checker::publish_time(CheckedThread& thread, const Part& part, const
 
 void Checker::access(CheckedThread& thread, WindowAccess::Kind kind, const char* what, const Place& where,
                      const Elements& elements, bool one_by_one) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   Part* const part = part_of(elements.data);
   if (part == nullptr) return;
   WindowAccess access = make_access(thread, kind, what, where);
@@ -190,7 +218,7 @@ SignalCell& Checker::cell_of(const WindowAccess& access, const WindowPart& part,
 
 void Checker::change(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int64_t index,
                      bool sets, std::int32_t value, const char* what, const Place& where) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   WindowAccess access =
       make_access(thread, sets ? WindowAccess::Kind::Write : WindowAccess::Kind::Add, what, where);
   access.begin = index * static_cast<std::int64_t>(sizeof(std::int32_t));
@@ -209,10 +237,27 @@ void Checker::change(CheckedThread& thread, const WindowPart& part, std::int32_t
     WaitMonitor::add(part, cell, value);
 }
 
+void Checker::tell(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int32_t number) {
+  const ShortLock lock(mutex_);
+  auto& [before, last] = told_[cell];
+  std::swap(before, last);
+  last.number = number;
+  last.clock = thread.clock;
+  thread.clock.tick(thread.lane);
+  WaitMonitor::set(part, cell, number);
+}
+
+void Checker::heard(CheckedThread& thread, const std::int32_t* cell, std::int32_t number) {
+  const ShortLock lock(mutex_);
+  const auto& [before, last] = told_[cell];
+  thread.clock.join(before.number == number ? before.clock : last.clock);
+  thread.clock.tick(thread.lane);
+}
+
 void Checker::lend_to_collective(CheckedThread& thread, const WindowPart& part, std::int32_t* cell,
                                  std::int64_t index, std::int64_t count, const char* what,
                                  const Place& where) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   WindowAccess access = make_access(thread, WindowAccess::Kind::Add, what, where);
   for (std::int64_t i = 0; i < count; ++i) {
     access.begin = (index + i) * static_cast<std::int64_t>(sizeof(std::int32_t));
@@ -239,14 +284,14 @@ void place(WindowAccess& access, const CellWait& wait) {
 }  // namespace
 
 void Checker::will_wait(CheckedThread& thread, const CellWait& wait) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   WindowAccess access = make_access(thread, WindowAccess::Kind::Read, name_of(wait.operation), wait.where);
   place(access, wait);
   (void)cell_of(access, *wait.part, wait.cell, wait.index);
 }
 
 void Checker::waited(CheckedThread& thread, const CellWait& wait) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   WindowAccess access = make_access(thread, WindowAccess::Kind::Read, name_of(wait.operation), wait.where);
   place(access, wait);
   const auto fault = cells_[wait.cell].waited(access, wait, thread.clock);
@@ -255,7 +300,7 @@ void Checker::waited(CheckedThread& thread, const CellWait& wait) {
 }
 
 void Checker::publish(CheckedThread& thread, int peer) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   const std::uint32_t now = thread.clock.at(thread.lane);
   std::erase_if(thread.unpublished, [&](const CheckedThread::Unpublished& unpublished) {
     if (peer >= 0 && unpublished.peer != peer) return false;
@@ -278,21 +323,40 @@ void Checker::all_have_met(const std::vector<CheckedThread*>& devices) {
   }
 }
 
-void Checker::note_collective(const WindowPart& part, std::string text) {
-  const Lock lock(mutex_);
-  auto& calls = collectives_[part.memory];
-  calls.resize(static_cast<std::size_t>(part.memory->size()));
-  calls[static_cast<std::size_t>(part.member)].push_back(std::move(text));
+void Checker::note_collective(const WindowPart& part, const CollectiveCall& call,
+                              std::string (*text)(const CollectiveCall&)) {
+  const ShortLock lock(mutex_);
+  auto& ranks = collectives_[part.memory];
+  ranks.resize(static_cast<std::size_t>(part.memory->size()));
+  auto& [kinds, calls] = ranks[static_cast<std::size_t>(part.member)];
+  const auto alike = [&](const Called::Kind& kind) {
+    CollectiveCall known = kind.call;
+    known.number = call.number;
+    return known.same_as(call) && same_place(known.where, call.where);
+  };
+  auto kind = std::ranges::find_if(kinds, alike);
+  if (kind == kinds.end()) {
+    kinds.push_back({call, text(call)});
+    kind = std::prev(kinds.end());
+    kind->call.where.file = lasting(call.where.file);
+  }
+  calls.push_back(static_cast<std::uint32_t>(kind - kinds.begin()));
 }
 
 std::string Checker::collectives(const WindowMemory& window) {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   const auto at = collectives_.find(&window);
-  return at == collectives_.end() ? std::string() : report::collectives(window, at->second);
+  if (at == collectives_.end()) return {};
+  std::vector<std::vector<std::string>> texts;
+  for (const auto& [kinds, calls] : at->second) {
+    texts.emplace_back();
+    for (const std::uint32_t kind : calls) texts.back().push_back(kinds[kind].text);
+  }
+  return report::collectives(window, texts);
 }
 
 void Checker::finish() {
-  const Lock lock(mutex_);
+  const ShortLock lock(mutex_);
   throw_stale(-1);
   if (unsignalled_.empty()) return;
   const Unsignalled& write = unsignalled_.front();

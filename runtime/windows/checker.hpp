@@ -10,6 +10,7 @@
 #include "runtime/windows/shadow.hpp"
 #include "runtime/windows/signal_cell.hpp"
 
+#include <array>
 #include <functional>
 #include <map>
 #include <set>
@@ -56,6 +57,10 @@ class Checker {
   /// A change of a cell: adds to it, or sets it, and wakes who waits. `index` as in CellWait.
   void change(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int64_t index,
               bool sets, std::int32_t value, const char* what, const Place& where);
+  /// The same of a cell of Trilith's own that one thread at a time sets to growing numbers: what comes before is told to
+  /// who has seen the number.
+  void tell(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int32_t number);
+  void heard(CheckedThread& thread, const std::int32_t* cell, std::int32_t number);
   /// `count` cells of a rank's own, from the first on, are the .signal of a collective that it enters.
   void lend_to_collective(CheckedThread& thread, const WindowPart& part, std::int32_t* cell,
                           std::int64_t index, std::int64_t count, const char* what, const Place& where);
@@ -69,7 +74,9 @@ class Checker {
   /// is. Their devices.
   void all_have_met(const std::vector<CheckedThread*>& devices);
 
-  void note_collective(const WindowPart& part, std::string text);
+  /// `text` makes the words of a call, once for those that are alike.
+  void note_collective(const WindowPart& part, const CollectiveCall& call,
+                       std::string (*text)(const CollectiveCall&));
   /// The collectives of every rank that shares the window, with the first difference marked; nothing: none.
   [[nodiscard]] std::string collectives(const WindowMemory& window);
 
@@ -90,6 +97,20 @@ class Checker {
     const WindowPart* part;
     WindowAccess access;
   };
+  struct Told {
+    std::int32_t number = 0;
+    VectorClock clock;
+  };
+  /// The collectives that a rank has called on a window.
+  struct Called {
+    struct Kind {
+      CollectiveCall call;
+      std::string text;
+    };
+    std::vector<Kind> kinds;
+    std::vector<std::uint32_t> calls;  ///< in order: numbers of kinds
+  };
+  [[nodiscard]] const char* lasting(const char* file) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] Part* part_of(const char* address) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] WindowAccess make_access(const CheckedThread& thread, WindowAccess::Kind kind,
                                          const char* what, const Place& where) TRILITH_REQUIRES(mutex_);
@@ -110,8 +131,9 @@ class Checker {
   std::map<const std::int32_t*, SignalCell> cells_ TRILITH_GUARDED_BY(mutex_);
   std::vector<Lane> lanes_ TRILITH_GUARDED_BY(mutex_);
   std::vector<Unsignalled> unsignalled_ TRILITH_GUARDED_BY(mutex_);
-  std::map<const WindowMemory*, std::vector<std::vector<std::string>>> collectives_
-      TRILITH_GUARDED_BY(mutex_);
+  // A cell is never told a second number before the last but one is heard by all.
+  std::map<const std::int32_t*, std::array<Told, 2>> told_ TRILITH_GUARDED_BY(mutex_);
+  std::map<const WindowMemory*, std::vector<Called>> collectives_ TRILITH_GUARDED_BY(mutex_);
 };
 
 }  // namespace pl::detail

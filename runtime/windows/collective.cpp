@@ -285,8 +285,9 @@ class Collective {
     if (!are_few || checker() != nullptr) return meet();
     // Only who looks into a peer's part has to wait for it.
     const std::uint32_t step = ++own_.state->steps;
-    tell(own_.meeting->steps, step);
+    begin_to_tell(own_.meeting->steps, step);
     own_.state->unsettled.store(step, std::memory_order_relaxed);
+    WaitMonitor::wake(own_, {&own_.meeting->shown[own_.state->collectives % 2].number, &own_.meeting->steps});
   }
 
   template <class Use>
@@ -297,15 +298,20 @@ class Collective {
   void tell(std::int32_t& cell, std::uint32_t number) const {
     const auto value = static_cast<std::int32_t>(number);
     if (Checker* const checker = this->checker())
-      checker->change(watch_->thread(), own_, &cell, -1, true, value, name_of(call_.operation), call_.where);
+      checker->tell(watch_->thread(), own_, &cell, value);
     else
       WaitMonitor::set(own_, &cell, value);
+  }
+  /// The same but for WaitMonitor::wake, which who sleeps on the cell still needs.
+  void begin_to_tell(std::int32_t& cell, std::uint32_t number) const {
+    if (watch_ != nullptr || thread_state().traced != nullptr) return tell(cell, number);
+    WaitMonitor::set_quietly(&cell, static_cast<std::int32_t>(number));
   }
   void look_for(const WindowPart& peer, std::int32_t& cell, std::uint32_t number) const {
     const CellWait wait{&own_,           &cell,       -1,   static_cast<std::int32_t>(number), true, true,
                         call_.operation, call_.where, &peer};
     memory_.monitor().wait(wait);
-    if (Checker* const checker = this->checker()) checker->waited(watch_->thread(), wait);
+    if (Checker* const checker = this->checker()) checker->heard(watch_->thread(), &cell, wait.expected);
   }
 
   /// The first step: behind it every rank has said which collective it is in.
@@ -313,6 +319,12 @@ class Collective {
     const CollectiveCall own = next_call();
     own_.state->calls[own.number % 2] = own;
     leave_note(own_, own);
+    // For ranks that have given no signal: they look there.
+    if (own_.meeting != nullptr) {
+      Shown& place = own_.meeting->shown[own.number % 2];
+      place.call = own;
+      tell(place.number, own.number);
+    }
     meet();
     const WindowPart& neighbour = memory_.part((own_.member + 1) % size());
     CallNote note;
@@ -327,14 +339,18 @@ class Collective {
     Shown& place = place_of(own_);
     place.call = own;
     if (few != nullptr) few->show(place);
-    tell(place.number, own.number);
+    begin_to_tell(place.number, own.number);
     places_[static_cast<std::size_t>(own_.member)] = &place;
     for_each_peer([&](const WindowPart& peer) {
       Shown& shown = place_of(peer);
+      // Of a peer that has come first: the second line of the cache comes beside the first.
+      __builtin_prefetch(shown.data.data() + 16);
       look_for(peer, shown.number, own.number);
       require_same(own, shown.call, peer);
       places_[static_cast<std::size_t>(peer.member)] = &shown;
     });
+    // Of few elements the last step does it.
+    if (few == nullptr || checker() != nullptr) WaitMonitor::wake(own_, {&place.number});
   }
 
   [[nodiscard]] CollectiveCall next_call() const {
@@ -342,12 +358,13 @@ class Collective {
     const CollectiveCall call{
         ++own_.state->collectives,
         static_cast<std::int16_t>(call_.operation),
-        static_cast<std::int16_t>(barrier ? DType{} : view_.dtype),
+        static_cast<std::int8_t>(barrier ? DType{} : view_.dtype),
+        call_.signal != nullptr,
         call_.mode,
         has_root() || call_.operation == abi::remote_send_recv ? static_cast<std::int32_t>(call_.peer) : 0,
         barrier ? 0 : elements_,
         call_.where};
-    if (Checker* const checker = this->checker()) checker->note_collective(own_, text(call));
+    if (Checker* const checker = this->checker()) checker->note_collective(own_, call, text);
     return call;
   }
   void require_same(const CollectiveCall& own, const CollectiveCall& other, const WindowPart& peer) const {
@@ -377,6 +394,7 @@ class Collective {
       result += std::string(" by ") + names[call.mode % 4];
       if (call.mode / 4 != 0) result += call.mode / 4 == 2 ? " (ring)" : " (mesh)";
     }
+    if (call.has_signal) result += " with .signal";
     return result + " at " + call.where.location().str();
   }
 

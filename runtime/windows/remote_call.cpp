@@ -181,11 +181,13 @@ void load_or_store(RemoteCall& call) {
   const auto dense = dense_strides(call.shape, std::source_location{});
   const Side remote{at_peer(call, peer) + start, strides_of(window)};
   const Side tile{static_cast<char*>(call.data), {dense.data(), call.shape.size()}};
+  // The tile may lie in a window, too: compiled code does not copy what is only loaded or only stored.
   if (call.operation == abi::remote_load) {
     before_read(peer, remote, call.shape, call);
-    transfer_from(peer, tile, remote, call.shape, window.dtype);
+    transfer_from(peer, tile, Apart(peer, tile, remote, call.shape, call).from(), call.shape, window.dtype);
   } else {
-    transfer_to_peer(peer, remote, tile, call.shape, call.mode == 1, call);
+    transfer_to_peer(peer, remote, Apart(peer, remote, tile, call.shape, call).from(), call.shape,
+                     call.mode == 1, call);
   }
 }
 
@@ -408,8 +410,12 @@ void note_own_access(const ViewRef& window, const abi::Remote& request) {
                   {Kind::Read, "pl::paged_gather"}};
   const auto& access = accesses[request.mode];
   const auto rank = static_cast<std::size_t>(request.rank);
-  note_access(access.kind, access.what, window, {request.offsets, rank}, {request.shape, rank},
-              {request.file, request.line, request.column});
+  const Place where(request.file, request.line, request.column);
+  if (request.value == 0)
+    note_access(access.kind, access.what, window, {request.offsets, rank}, {request.shape, rank}, where);
+  else
+    note_elements(access.kind, access.what, window, {request.offsets, rank}, {request.other_offsets, rank},
+                  request.value, where);
 }
 
 void perform(RemoteCall& call) {

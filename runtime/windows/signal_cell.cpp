@@ -1,16 +1,10 @@
 #include "runtime/windows/signal_cell.hpp"
 
-#include <string_view>
-
 namespace pl::detail {
 namespace {
 
 // A wait that wants an older one joins the oldest that is kept: it may then miss a race, and never invents one.
 constexpr std::size_t most_changes = 16;
-
-bool same_place(const Place& a, const Place& b) {
-  return a.line == b.line && a.column == b.column && std::string_view(a.file) == b.file;
-}
 
 }  // namespace
 

@@ -7,10 +7,14 @@
 
 #include <deque>
 #include <optional>
-#include <string>
+#include <string_view>
 #include <vector>
 
 namespace pl::detail {
+
+[[nodiscard]] inline bool same_place(const Place& a, const Place& b) {
+  return a.line == b.line && a.column == b.column && std::string_view(a.file) == b.file;
+}
 
 class SignalCell {
  public:

@@ -3,23 +3,25 @@
 #include "pl/tensor.hpp"
 #include "runtime/thread_state.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
 namespace pl::detail {
 
-void TaskWatch::touch(WindowAccess::Kind kind, const char* what, const Place& where, const char* data,
-                      std::int64_t bytes) {
+void TaskWatch::touch(WindowAccess::Kind kind, const char* what, const Place& where, const char* begin,
+                      const char* end, std::int64_t bytes) {
   for (std::size_t i = 0; i < touched_count_; ++i) {
     Touched& known = touched_[i];
-    if (known.end != data || known.kind != kind || known.where.line != where.line ||
+    if (end < known.begin || begin > known.end || known.kind != kind || known.where.line != where.line ||
         known.where.column != where.column || known.where.file != where.file || known.what != what ||
-        known.bytes != bytes)
+        known.bytes != bytes || (begin - known.begin) % bytes != 0)
       continue;
-    known.end += bytes;
+    known.begin = std::min(known.begin, begin);
+    known.end = std::max(known.end, end);
     return;
   }
-  const Touched fresh{kind, what, where, data, data + bytes, bytes};
+  const Touched fresh{kind, what, where, begin, end, bytes};
   if (touched_count_ < touched_.size()) {
     touched_[touched_count_++] = fresh;
     return;
@@ -115,9 +117,33 @@ void note_access(WindowAccess::Kind kind, const char* what, const ViewRef& view,
   std::int64_t elements = 1;
   for (std::size_t axis = 0; axis < rank; ++axis)
     elements *= extents[axis] = axis + shape.size() < rank ? 1 : shape[axis + shape.size() - rank];
-  if (elements == 1 && watch->is_block()) return watch->touch(kind, what, where, data, element);
+  if (elements == 1 && watch->is_block())
+    return watch->touch(kind, what, where, data, data + element, element);
   watch->checker()->access(watch->thread(), kind, what, where,
                            {data, {view.strides, rank}, {extents.data(), rank}, element});
+}
+
+void note_elements(WindowAccess::Kind kind, const char* what, const ViewRef& view,
+                   std::span<const std::int64_t> offsets, std::span<const std::int64_t> steps,
+                   std::int64_t count, const Place& where) {
+  TaskWatch* const watch = thread_state().watch;
+  if (watch == nullptr || watch->checker() == nullptr) return;
+  const auto element = static_cast<std::int64_t>(trilith::codegen::size_of(view.dtype));
+  std::int64_t first = 0, step = 0;
+  for (std::size_t axis = 0; axis < offsets.size(); ++axis) {
+    first += offsets[axis] * view.strides[axis];
+    step += steps[axis] * view.strides[axis];
+  }
+  if (step == 0) count = 1;
+  if (step < 0) {
+    first += step * (count - 1);
+    step = -step;
+  }
+  const char* const data = static_cast<const char*>(view.data) + first * element;
+  if (watch->is_block() && (count == 1 || step == 1))
+    return watch->touch(kind, what, where, data, data + count * element, element);
+  watch->checker()->access(watch->thread(), kind, what, where, {data, {&step, 1}, {&count, 1}, element},
+                           true);
 }
 
 }  // namespace pl::detail

@@ -27,10 +27,11 @@ class TaskWatch {
   /// Somebody flushes it at its end.
   void set_is_block() { is_block_ = true; }
   [[nodiscard]] bool is_block() const { return is_block_; }
-  /// Of a block. One element of a loop over many: kept until the loop has passed on, as one access. Until then nothing changes in the
-  /// thread's order, for operations on windows flush first.
-  void touch(WindowAccess::Kind kind, const char* what, const Place& where, const char* data,
-             std::int64_t bytes);
+  /// Of a block. Elements of so many bytes from `begin` to `end`, one or many of a loop: kept until the loop has passed on,
+  /// as one access. Until then nothing changes in the thread's order, for operations on windows flush first; so what is
+  /// kept already is the same access again.
+  void touch(WindowAccess::Kind kind, const char* what, const Place& where, const char* begin,
+             const char* end, std::int64_t bytes);
   /// Tells the checker what is kept.
   void flush() {
     if (touched_count_ != 0) flush_all();
@@ -86,5 +87,9 @@ class RankWatch final : public TaskHooks {
 void note_access(WindowAccess::Kind kind, const char* what, const ViewRef& view,
                  std::span<const std::int64_t> offsets, std::span<const std::int64_t> shape,
                  const Place& where);
+/// The same of `count` elements, one by one: each `steps` behind the one before.
+void note_elements(WindowAccess::Kind kind, const char* what, const ViewRef& view,
+                   std::span<const std::int64_t> offsets, std::span<const std::int64_t> steps,
+                   std::int64_t count, const Place& where);
 
 }  // namespace pl::detail

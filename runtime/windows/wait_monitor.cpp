@@ -3,6 +3,7 @@
 #include "runtime/run_trace.hpp"
 #include "runtime/task_graph.hpp"
 #include "runtime/windows/deadlock_report.hpp"
+#include "runtime/windows/pause.hpp"
 #include "runtime/windows/remote_memory.hpp"
 #include "runtime/windows/shared_waits.hpp"
 #include "runtime/windows/wait_group.hpp"
@@ -27,14 +28,6 @@ namespace {
 // and most signals that are under way come earlier. Where ranks share cores, the one that will signal may need this very
 // core: it is given away soon.
 constexpr WaitMonitor::Patience beside{128, 20, 32}, among_many{8, 40, 4};
-
-void pause() {
-#if defined(__x86_64__)
-  __builtin_ia32_pause();
-#elif defined(__aarch64__)
-  asm volatile("yield");
-#endif
-}
 
 // Most looks at the program's state cost less than a sleep; a long one is woken by its notify anyway.
 constexpr long first_sleep_ms = 40, longest_sleep_ms = 320;
@@ -92,6 +85,17 @@ void WaitMonitor::set(const WindowPart& part, std::int32_t* cell, std::int32_t v
               [&] { std::atomic_ref<std::int32_t>(*cell).store(value, std::memory_order_seq_cst); });
 }
 
+void WaitMonitor::set_quietly(std::int32_t* cell, std::int32_t value) {
+  std::atomic_ref<std::int32_t>(*cell).store(value, std::memory_order_release);
+}
+
+void WaitMonitor::wake(const WindowPart& part, std::initializer_list<std::int32_t*> cells) {
+  // Who goes to sleep is counted before it looks once more: it sees the value, or is seen here.
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+  if (part.state->sleepers.load(std::memory_order_seq_cst) == 0) return;
+  for (std::int32_t* const cell : cells) futex_wake(cell);
+}
+
 void WaitMonitor::wait(const CellWait& wait) {
   TracedThread* const traced = thread_state().traced;
   if (traced == nullptr || traced->run == nullptr) [[likely]]
@@ -113,7 +117,7 @@ bool WaitMonitor::satisfied_soon(const CellWait& wait) const {
   for (int yields = 0;; ++yields) {
     for (int i = 0; i < looks; ++i) {
       if (is_satisfied(wait, load(wait.cell))) return true;
-      pause();
+      pause_processor();
     }
     if (yields == patience.yields) return false;
     sched_yield();

@@ -14,6 +14,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <initializer_list>
 #include <optional>
 #include <vector>
 
@@ -81,6 +82,10 @@ class WaitMonitor {
   /// Changes a cell and wakes who waits in that part.
   static void add(const WindowPart& part, std::int32_t* cell, std::int32_t value);
   static void set(const WindowPart& part, std::int32_t* cell, std::int32_t value);
+  /// The same in two steps, where all ranks share memory: while a new value is on its way to the others, who has set it
+  /// looks for theirs. Then it wakes who sleeps on these cells of the part.
+  static void set_quietly(std::int32_t* cell, std::int32_t value);
+  static void wake(const WindowPart& part, std::initializer_list<std::int32_t*> cells);
   /// After a failure: every sleeping thread looks again.
   void wake_all();
   /// This process runs one rank alone: its waits are noted there, and who sees all ranks looks for deadlocks.

@@ -39,14 +39,16 @@ struct Place {
 struct CollectiveCall {
   std::uint32_t number = 0;  ///< 1, 2, … in the order of this rank's calls
   std::int16_t operation = 0;
-  std::int16_t dtype = 0;
+  std::int8_t dtype = 0;
+  bool has_signal = false;  ///< cells of the user's for its signals
   std::int32_t mode = 0;
   std::int32_t peer = 0;
   std::int64_t elements = 0;
   Place where;
   [[nodiscard]] bool same_as(const CollectiveCall& other) const {
     return number == other.number && operation == other.operation && mode == other.mode &&
-           peer == other.peer && elements == other.elements && dtype == other.dtype;
+           peer == other.peer && elements == other.elements && dtype == other.dtype &&
+           has_signal == other.has_signal;
   }
 };
 

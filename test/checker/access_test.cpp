@@ -39,6 +39,8 @@ auto reads_of_a_load = DISTURBED((void)pl::read(pl::load(data, {at}, {4}), {1}))
 auto writes = DISTURBED(pl::write(data, {at + 1}, 5));
 auto loads_in_a_loop = DISTURBED(for (int i = at; i < at + 2; ++i)(void) pl::load(data, {2 * i}, {2}));
 auto writes_one_by_one = DISTURBED(for (int i = at; i < at + 20; ++i) pl::write(data, {i}, i));
+auto writes_falling = DISTURBED(for (int i = at + 20; i > at; --i) pl::write(data, {i}, i));
+auto reads_far_apart = DISTURBED(for (int i = at; i < at + 4; ++i)(void) pl::read(data, {5 * i}));
 auto loads_and_stores = DISTURBED(data = pl::store(pl::load(data, {at}, {8}) + 1, {at + 8}, data));
 
 /// The lines of a report in order, without its advice: which of two accesses comes second is the ranks' own affair, and the
@@ -98,6 +100,8 @@ TEST_CASE("accesses to the own part are named alike, natively and compiled") {
   alike(writes, "rank 0: pl::write writes bytes 16 to 19 at ");
   alike(loads_in_a_loop, "rank 0: pl::load reads bytes 24 to 31 at ");
   alike(writes_one_by_one, "rank 0: pl::write writes bytes 12 to 15 at ");
+  alike(writes_falling, "rank 0: pl::write writes bytes 16 to 19 at ");
+  alike(reads_far_apart, "rank 0: pl::read reads bytes 60 to 63 at ");
   alike(loads_and_stores, "rank 0: pl::load reads bytes 12 to 43 at ");
 }
 

@@ -109,6 +109,32 @@ TEST_CASE("ranks that make different collective calls are told which") {
   CHECK(contains(message, "pld::allreduce of 4 float by Max"));
 }
 
+TEST_CASE("a .signal that only one rank gives makes it another collective call") {
+  BOTH_WAYS
+  for (const int with : {0, 1}) {
+    auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w,
+                                    pld::DistributedTensor<std::int32_t, 2> cells, pl::Scalar<int> who) {
+      if (pld::rank(w) == who)
+        pld::allreduce(w, {.signal = cells});
+      else
+        pld::allreduce(w);
+    });
+    auto device = pl::jit([&](auto w, auto cells) { kernel(w, cells, with); });
+    auto host = pl::jit.host([&](pl::Out<Rows<float>>) {
+      auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+      auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({2}), {2});
+      for (auto r : pl::range(pld::world_size())) device(w, cells, pld::device = r);
+    });
+    pl::Array<float> y({2, 1});
+    const std::string message = message_of([&] { host(y, config(2)); });
+    CHECK(contains(message, "ranks make different collective calls"));
+    CHECK(contains(message,
+                   "of rank " + std::to_string(1 - with) + " is pld::allreduce of 4 float by Sum at "));
+    CHECK(contains(
+        message, ", of rank " + std::to_string(with) + " pld::allreduce of 4 float by Sum with .signal at "));
+  }
+}
+
 TEST_CASE("a rank that leaves a collective out is found as a deadlock") {
   BOTH_WAYS
   auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w) {
