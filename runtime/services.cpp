@@ -10,6 +10,7 @@
 #include "runtime/parallel_rounds.hpp"
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/device_cells.hpp"
+#include "runtime/windows/meeting.hpp"
 #include "runtime/windows/remote_call.hpp"
 
 #include <algorithm>
@@ -149,6 +150,8 @@ void give_parts(const ViewRef& window, AscendC::model::WindowParts& parts) {
   parts.ranks = static_cast<std::uint32_t>(memory.size());
   for (int member = 0; member < memory.size(); ++member) {
     const WindowPart& part = memory.part(member);
+    // Of a collective on the host some rank may still write its part.
+    await_results(*own, part, abi::remote_load, Place{});
     parts.memory[member] = reinterpret_cast<std::uint64_t>(part.base + offset);
     parts.cells[member] = reinterpret_cast<std::uint64_t>(device_cells(part));
   }

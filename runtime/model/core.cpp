@@ -209,7 +209,10 @@ void Operation::check_window(const Access& access) {
 void Operation::start(std::uint8_t atomic) {
   stamp_.atomic = atomic;
   GlobalMemory& gm = core_.run().gm();
-  std::erase_if(accesses_, [&](Access& access) {
+  for (Access& access : accesses_)
+    if (access.memory == nullptr && access.range.begin < access.range.end)
+      access.window = gm.find(access.range.begin, access.range.end - access.range.begin)->window;
+  std::erase_if(accesses_, [&](const Access& access) {
     if (access.range.begin >= access.range.end) return true;
     if (access.memory != nullptr) return false;
     const std::uint64_t bytes = access.range.end - access.range.begin;
@@ -218,7 +221,6 @@ void Operation::start(std::uint8_t atomic) {
       signal(access);
       return true;
     }
-    access.window = region.window;
     if (access.window) check_window(access);
     return !region.writable;
   });

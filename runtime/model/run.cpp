@@ -128,7 +128,10 @@ bool Run::execute() {
       }
   if (!stopping_) check_gatherings();
   if (member_)
-    for (const auto& task : tasks_) member_->set_last(std::max(member_->last(), task->core.last_operation()));
+    for (const auto& task : tasks_) {
+      task->core.barrier(PIPE_ALL, 0);
+      member_->end(task->core.last_operation(), task->core.clock(PIPE_S));
+    }
   if (fault_) sink_.fault(*fault_);
   return !stopping_;
 }

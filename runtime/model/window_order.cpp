@@ -19,6 +19,7 @@ WindowOrder::Member::Member(WindowOrder& order, const AscendC::model::Launch& la
     order.accesses_ = {};
     order.signals_.clear();
     order.owners_.clear();
+    order.learned_ = {};
   }
   sequence_ = order.next_++;
   // Numbers of a launch that has ended are taken again when nobody runs any more to whom it might be unknown.
@@ -37,6 +38,8 @@ WindowOrder::Member::Member(WindowOrder& order, const AscendC::model::Launch& la
   owner->lines.assign(launch.lines, launch.lines == nullptr ? nullptr : launch.lines + launch.line_count);
   owner->active = true;
   before_ = Clock(first_core_);
+  before_.join(order.learned_);
+  learned_ = Clock(first_core_);
   for (const Owner& each : order.owners_) {
     if (each.active && &each != &*owner) continue;
     for (std::uint32_t core = each.first; core < each.first + each.count; ++core) {
@@ -52,6 +55,7 @@ WindowOrder::Member::~Member() {
   const std::lock_guard lock(order_.mutex_);
   order_.active_.erase(sequence_);
   const auto owner = std::ranges::find(order_.owners_, first_core_, &Owner::first);
+  order_.learned_.join(learned_);
   owner->active = false;
   owner->last = last_;
   owner->ended = order_.next_++;

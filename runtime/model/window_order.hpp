@@ -2,10 +2,11 @@
 // which byte, and what signals carry from one to the other. One for the process; ranks that are processes of their own
 // do not see each other here.
 //
-// A launch gets numbers of its own for its cores. It knows all that launches have done which ended before it began: the
-// host orders those. Of others it knows what a signal that it has looked at was behind.
+// A launch gets numbers of its own for its cores. It knows all that launches have done, and knew, which ended before it
+// began: the host orders those. Of others it knows what a signal that it has looked at was behind.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -37,19 +38,21 @@ class WindowOrder {
     [[nodiscard]] std::uint32_t first_operation() const { return first_operation_; }
     /// What was done before the launch began.
     [[nodiscard]] const Clock& before() const { return before_; }
-    /// The highest number of an operation, when the launch ends.
-    void set_last(std::uint32_t operation) { last_ = operation; }
-    [[nodiscard]] std::uint32_t last() const { return last_; }
+    /// A core has ended: the highest number of its operations, and what its pipes knew.
+    void end(std::uint32_t operation, const Clock& clock) {
+      last_ = std::max(last_, operation);
+      learned_.join(clock);
+    }
 
    private:
     friend class WindowOrder;
     WindowOrder& order_;
     std::uint64_t sequence_ = 0;
     std::uint32_t first_core_ = 0, cores_ = 0, first_operation_ = 0, last_ = 0;
-    Clock before_;
+    Clock before_, learned_;
   };
 
-  /// Checks an access and notes it, in one step.
+  // As AccessMap has them.
   [[nodiscard]] std::optional<AccessMap::Conflict> conflict(Range range, bool writes, const Stamp& stamp,
                                                             const Clock& clock);
   void record(Range range, bool writes, const Stamp& stamp);
@@ -72,6 +75,7 @@ class WindowOrder {
   std::mutex mutex_;
   AccessMap accesses_;
   std::map<std::uint64_t, Clock> signals_;
+  Clock learned_;  ///< by launches that have ended
   std::vector<Owner> owners_;
   std::set<std::uint64_t> active_;  ///< sequence numbers
   std::uint64_t next_ = 1;
