@@ -37,6 +37,10 @@ class Rewriter {
         transfer(statement, out);
         continue;
       }
+      if (statement.kind == StatementKind::Assign && is_rank_scalar(statement.value.op)) {
+        insert_early(statement, out);
+        continue;
+      }
       out.push_back(statement);
       Statement& copy = out.back();
       copy.body = rewritten(statement.body);
@@ -79,8 +83,15 @@ class Rewriter {
         store(variable(moved, type, call.location), put ? there : here, put ? part : local, statement));
   }
 
-  /// Makes the tensor that is the peer's part, as early as its peer is known: the tile that is stored there may then be
-  /// computed on its way.
+  /// In front of tiles that it does not depend on, so that it does not part them from what follows: they may then be
+  /// computed on their way to a store.
+  void insert_early(Statement statement, std::vector<Statement>& out) const {
+    auto at = out.end();
+    while (at != out.begin() && fuse::is_tile_assign(result_.kernel, *std::prev(at))) --at;
+    out.insert(at, std::move(statement));
+  }
+
+  /// Makes the tensor that is the peer's part.
   Expr peer_part(const Statement& statement, const RemoteOperands& roles, std::vector<Statement>& out) {
     const Expr& call = statement.value;
     const Expr &window = call.operands[static_cast<std::size_t>(roles.window)],
@@ -95,9 +106,7 @@ class Rewriter {
     made.value.type = type;
     made.value.location = call.location;
     made.value.operands = {window, peer};
-    auto at = out.end();
-    while (at != out.begin() && fuse::is_tile_assign(result_.kernel, *std::prev(at))) --at;
-    out.insert(at, std::move(made));
+    insert_early(std::move(made), out);
     result_.parts.emplace(id, call);
     return variable(id, type, call.location);
   }

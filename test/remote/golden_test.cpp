@@ -66,8 +66,7 @@ std::string text_of(const std::string& path) {
 }
 
 template <class Program>
-void compare(const std::string& name, Program& program, const pl::Array<float>& x,
-             pl::Array<float>& y) {
+void compare(const std::string& name, Program& program, const pl::Array<float>& x, pl::Array<float>& y) {
   const support::TemporaryFolder folder;
   program.compile(x, y, remote::config("a2a3", static_cast<int>(x.dim(0)))).save(folder.path());
   const std::string text = text_of(folder.path() + "/kernels/trilith_" + name + ".cpp");

@@ -27,7 +27,7 @@ pl::Array<T> shifted(const char* platform, int ranks) {
     pld::wait(cells, {.offsets = {1}, .expected = 5, .cmp = pld::WaitCmp::Eq});
     (void)pl::store(pl::load(box[1]), y[1]);
 
-    box[2] = pl::store(pl::load(x), box[2]);
+    (void)pl::store(pl::load(x), box[2]);
     pld::notify(cells, {.peer = next, .offsets = {2}});
     pld::wait(cells, {.offsets = {2}});
     (void)pl::store(pld::remote_load(box[2], {.peer = last}), y[2]);
