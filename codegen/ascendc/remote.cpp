@@ -163,7 +163,7 @@ void Context::wait(const Statement& statement) {
   const bool deferred_wait = call.op == Op::DeferWait;
   if (deferred_wait && (depth > 0 || returns(kernel.body)))
     refuse(name_of(call.op), DType::Int32,
-           "it stands in control flow, and this target looks at the cell at the end of the kernel: write it "
+           "it stands in control flow, and this target looks at the cell at the end of the kernel; write it "
            "outside "
            "of loops and branches, in a kernel without return",
            statement.location);

@@ -1,9 +1,11 @@
 // runtime/model/fault.hpp -- what the model says of a kernel that breaks a rule of the AscendC interface, and to whom.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <sstream>
 #include <string>
+#include <thread>
 
 #include "codegen/ascendc/model/model_abi.h"
 
@@ -44,7 +46,11 @@ class FaultSink {
   virtual bool stopped() { return false; }
   /// Returns when the cell may have another value than the one seen; false: the core gives up, without a fault. On the
   /// thread that has called the launch, while nothing else of it can go on.
-  virtual bool wait(const Poll& poll);
+  virtual bool wait(const Poll& poll) {
+    (void)poll;
+    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    return !stopped();
+  }
   /// A signal cell was written.
   virtual void signalled(std::uint64_t address, const TextPlace& where) {
     (void)address;

@@ -29,11 +29,6 @@ struct Run::Worker {
   std::thread thread;
 };
 
-bool FaultSink::wait(const Poll&) {
-  std::this_thread::sleep_for(std::chrono::microseconds(20));
-  return !stopped();
-}
-
 Run::Run(const AscendC::model::Launch& launch, FaultSink& sink) : launch_(launch), sink_(sink), gm_(launch) {}
 
 Run::~Run() {
