@@ -9,25 +9,46 @@
 namespace trilith::codegen::message {
 
 /// A position outside an array of `size` elements.
+[[nodiscard]] inline std::string position(const std::string& given, const std::string& size) {
+  return "index " + given + " of an array of " + size + " elements; positions count from 0 to the size - 1";
+}
 [[nodiscard]] inline std::string position(std::int64_t given, std::int64_t size) {
-  return "index " + std::to_string(given) + " of an array of " + std::to_string(size) +
-         " elements; positions count from 0 to the size - 1";
+  return position(std::to_string(given), std::to_string(size));
 }
 
 /// An index of `what` ("gather") outside [0, bound).
+[[nodiscard]] inline std::string index_outside(std::string_view what, const std::string& given,
+                                               const std::string& bound) {
+  return std::string(what) + ": index " + given + " is not inside [0, " + bound +
+         "); clamp or mask the indices before";
+}
 [[nodiscard]] inline std::string index_outside(std::string_view what, std::int64_t given,
                                                std::int64_t bound) {
-  return std::string(what) + ": index " + std::to_string(given) + " is not inside [0, " +
-         std::to_string(bound) + "); clamp or mask the indices before";
+  return index_outside(what, std::to_string(given), std::to_string(bound));
 }
 
 /// A region of `operation` that is not inside its tensor: `length` elements at `offset` of an axis of `extent`.
+[[nodiscard]] inline std::string region(std::string_view operation, std::size_t axis,
+                                        const std::string& offset, const std::string& length,
+                                        const std::string& extent) {
+  return std::string(operation) + ": offset " + offset + " with extent " + length + " on axis " +
+         std::to_string(axis) + " is not inside the tensor, whose extent is " + extent +
+         "; make the region smaller or move it inside";
+}
 [[nodiscard]] inline std::string region(std::string_view operation, std::size_t axis, std::int64_t offset,
                                         std::int64_t length, std::int64_t extent) {
-  return std::string(operation) + ": offset " + std::to_string(offset) + " with extent " +
-         std::to_string(length) + " on axis " + std::to_string(axis) +
-         " is not inside the tensor, whose extent is " + std::to_string(extent) +
-         "; make the region smaller or move it inside";
+  return region(operation, axis, std::to_string(offset), std::to_string(length), std::to_string(extent));
+}
+
+/// A rank that a window of `ranks` ranks has not; `operation`: "pld::notify", or with what it is "pld::gather root".
+[[nodiscard]] inline std::string peer_outside(std::string_view operation, const std::string& peer,
+                                              const std::string& ranks, const std::string& last) {
+  const std::size_t space = operation.find(' ');
+  const bool named = space != std::string_view::npos;
+  return std::string(operation.substr(0, space)) + ": " +
+         std::string(named ? operation.substr(space + 1) : "peer") + " " + peer + " of a window that " +
+         ranks + (ranks == "1" ? " rank shares; " : " ranks share; ") + (named ? "ranks" : "peers") +
+         " are 0 to " + last;
 }
 
 /// A tensor, as "float[8, 4]", where the annotation says another shape or dtype.
@@ -41,9 +62,12 @@ namespace trilith::codegen::message {
 }
 
 /// `x[i]` outside the leading axis.
+[[nodiscard]] inline std::string leading_index(const std::string& given, const std::string& extent) {
+  return "x[i]: index " + given + " is outside axis 0, whose extent is " + extent +
+         "; positions count from 0";
+}
 [[nodiscard]] inline std::string leading_index(std::int64_t given, std::int64_t extent) {
-  return "x[i]: index " + std::to_string(given) + " is outside axis 0, whose extent is " +
-         std::to_string(extent) + "; positions count from 0";
+  return leading_index(std::to_string(given), std::to_string(extent));
 }
 
 /// `x[i]` of a tensor that has no axis.

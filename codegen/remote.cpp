@@ -1,5 +1,7 @@
 #include "codegen/remote.hpp"
 
+#include "codegen/error.hpp"
+
 #include <algorithm>
 #include <vector>
 
@@ -64,6 +66,34 @@ std::string_view name_in_pld(Op op) {
   constexpr std::string_view prefix = "comm_";
   const std::string_view name = operation(op).name;
   return name.starts_with(prefix) ? name.substr(prefix.size()) : name;
+}
+
+std::string_view name_in_abi(Op op) {
+  switch (op) {
+    case Op::CommRank: return "remote_rank";
+    case Op::CommSize: return "remote_size";
+    case Op::RemoteLoad: return "remote_load";
+    case Op::RemoteStore: return "remote_store";
+    case Op::RemotePut: return "remote_put";
+    case Op::RemoteGet: return "remote_get";
+    case Op::Notify: return "remote_notify";
+    case Op::Wait: return "remote_wait";
+    case Op::DeferWait: return "remote_defer_wait";
+    case Op::Fence: return "remote_fence";
+    case Op::Barrier: return "remote_barrier";
+    case Op::Allreduce: return "remote_allreduce";
+    case Op::Broadcast: return "remote_broadcast";
+    case Op::Allgather: return "remote_allgather";
+    case Op::ReduceScatter: return "remote_reduce_scatter";
+    case Op::AllToAll: return "remote_all_to_all";
+    case Op::AllToAllV: return "remote_all_to_all_v";
+    case Op::CommReduce: return "remote_reduce";
+    case Op::CommScatter: return "remote_scatter";
+    case Op::CommGather: return "remote_gather";
+    case Op::SendRecv: return "remote_send_recv";
+    default: break;
+  }
+  throw pl::InternalError("emitter: '" + std::string(operation(op).name) + "' is no operation on a window");
 }
 
 std::optional<Op> remote_from_name(std::string_view name) {

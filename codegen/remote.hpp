@@ -50,6 +50,8 @@ struct RemoteOperands {
 [[nodiscard]] RemoteOperands remote_operands(const Expr& call);
 /// As it is written behind `pld::`: "notify", "reduce".
 [[nodiscard]] std::string_view name_in_pld(Op op);
+/// As pl::abi::RemoteOperation has it: "remote_notify", "remote_reduce".
+[[nodiscard]] std::string_view name_in_abi(Op op);
 /// The operation that is written so, or nothing.
 [[nodiscard]] std::optional<Op> remote_from_name(std::string_view name);
 

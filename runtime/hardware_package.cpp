@@ -41,6 +41,11 @@ class PackageMaker {
     package_.name = std::filesystem::path(definition.file_name()).stem().string();
     refuse_what_the_host_does();
     add_tensors();
+    for (const RecordedDispatch& dispatch : recorder_.dispatches)
+      for (const RecordedTask& task : dispatch.tasks)
+        for (const RecordedArgument& argument : task.arguments)
+          if (argument.info.tensor && argument.view.front().window != nullptr)
+            (void)window_of(*argument.view.front().window->memory);
     for (std::size_t rank = 0; rank < devices.size(); ++rank) add_buffers(static_cast<int>(rank));
     for (const RecordedDispatch& dispatch : recorder_.dispatches)
       for (const RecordedTask& task : dispatch.tasks) add_launch(dispatch, task);
@@ -101,9 +106,7 @@ class PackageMaker {
         for (const RecordedArgument& argument : task.arguments) {
           if (!argument.info.tensor) continue;
           const Measured place = measure(argument.view.front().view());
-          if (argument.info.window || argument.view.front().window != nullptr)
-            throw Refusal{"kernel " + task.name +
-                          " uses a window that ranks share, which packages for the hardware do not have yet"};
+          if (argument.view.front().window != nullptr) continue;
           const int tensor = tensor_of(place);
           if (tensor < 0) {
             own.push_back({place.begin, place.end});
@@ -121,6 +124,14 @@ class PackageMaker {
       add_buffer(rank, package_.tensors[number].name, {tensors_[number].begin + offset, part.end}, tensor,
                  offset);
     }
+    for (std::size_t i = 0; i < package_.windows.size(); ++i) {
+      const ascendc::PackagedWindow& window = package_.windows[i];
+      if (std::ranges::find(window.ranks, rank) == window.ranks.end()) continue;
+      add_buffer(rank, "window_" + std::to_string(i), {nullptr, nullptr}, -1, 0);
+      ascendc::DeviceBuffer& buffer = package_.buffers.back();
+      buffer.bytes = window.bytes + 64 * static_cast<std::int64_t>(window.ranks.size());
+      buffer.window = static_cast<int>(i);
+    }
     std::sort(own.begin(), own.end(), [](const Span& a, const Span& b) { return a.begin < b.begin; });
     int number = 0;
     for (std::size_t i = 0; i < own.size();) {
@@ -131,11 +142,30 @@ class PackageMaker {
     }
   }
 
+  /// Its number in the package.
+  int window_of(const WindowMemory& memory) {
+    const auto found = std::ranges::find(windows_, &memory);
+    if (found != windows_.end()) return static_cast<int>(found - windows_.begin());
+    std::vector<int> ranks = recorder_.windows.ranks_of(memory);
+    if (ranks.size() > ascendc::WindowArgument::most_ranks)
+      throw Refusal{memory.title() + " is shared by " + std::to_string(ranks.size()) +
+                    " ranks; kernels of the hardware reach windows of up to " +
+                    std::to_string(ascendc::WindowArgument::most_ranks)};
+    windows_.push_back(&memory);
+    package_.windows.push_back({(memory.bytes + 63) / 64 * 64, std::move(ranks)});
+    return static_cast<int>(windows_.size()) - 1;
+  }
+
   void add_buffer(int rank, const std::string& name, Span span, int tensor, std::int64_t offset) {
     package_.buffers.push_back({rank, name, span.end - span.begin, tensor, offset});
     spans_.push_back(span);
   }
 
+  [[nodiscard]] std::size_t buffer_of_window(int rank, int window) const {
+    for (std::size_t i = 0; i < package_.buffers.size(); ++i)
+      if (package_.buffers[i].rank == rank && package_.buffers[i].window == window) return i;
+    throw InternalError("hardware_package: a rank without its part of a window");
+  }
   [[nodiscard]] std::size_t buffer_of(int rank, const Measured& place) const {
     for (std::size_t i = 0; i < spans_.size(); ++i)
       if (package_.buffers[i].rank == rank && spans_[i].begin <= place.begin && place.end <= spans_[i].end)
@@ -170,16 +200,19 @@ class PackageMaker {
     for (const ascendc::KernelArgument& wanted : kernel.arguments) {
       ascendc::LaunchArgument given;
       using Kind = ascendc::KernelArgument::Kind;
-      if (wanted.kind == Kind::Workspace) continue;
+      if (wanted.kind == Kind::Workspace || wanted.kind == Kind::Windows) continue;
       if (wanted.kind == Kind::Stride) {
         const RecordedView& view = tensors[static_cast<std::size_t>(wanted.index)]->view.front();
         given.bits = static_cast<std::uint64_t>(view.strides[static_cast<std::size_t>(wanted.axis)]);
       } else if (wanted.kind == Kind::Tensor) {
         const RecordedView& view = tensors[static_cast<std::size_t>(wanted.index)]->view.front();
         const Measured place = measure(view.view());
-        const std::size_t buffer = buffer_of(dispatch.rank, place);
+        const WindowPart* const part = view.window;
+        const std::size_t buffer = part != nullptr ? buffer_of_window(dispatch.rank, window_of(*part->memory))
+                                                   : buffer_of(dispatch.rank, place);
         given.buffer = static_cast<int>(buffer);
-        given.offset = static_cast<const char*>(view.data) - spans_[buffer].begin;
+        given.offset =
+            static_cast<const char*>(view.data) - (part != nullptr ? part->base : spans_[buffer].begin);
         if (tensors[static_cast<std::size_t>(wanted.index)]->info.access != Access::In)
           note_written(buffer, view);
       } else {
@@ -187,6 +220,14 @@ class PackageMaker {
         given.bits = scalars[static_cast<std::size_t>(wanted.index)];
       }
       launch.arguments.push_back(given);
+    }
+    for (const ascendc::WindowArgument& window : kernel.windows) {
+      const RecordedView& view = tensors[static_cast<std::size_t>(window.tensor)]->view.front();
+      if (view.window == nullptr)
+        throw Refusal{"kernel " + task.name +
+                      " was given a tensor of this rank's own where it reaches a window"};
+      launch.windows.push_back(
+          {window_of(*view.window->memory), static_cast<const char*>(view.data) - view.window->base});
     }
     package_.launches.push_back(std::move(launch));
   }
@@ -198,7 +239,7 @@ class PackageMaker {
       const trilith::codegen::Kernel specialised =
           trilith::codegen::specialise(task.code->kernel->ir, task.code->signature);
       package_.kernels.push_back(
-          {ascendc::emit(specialised, task.code->signature), task.name, task.signature});
+          {ascendc::emit(specialised, task.code->signature), task.name, task.signature, specialised.files});
     }
     return at->second;
   }
@@ -253,8 +294,9 @@ class PackageMaker {
   const Recorder& recorder_;
   const std::span<const RecordedArgument> arguments_;
   ascendc::Package package_;
-  std::vector<Span> tensors_;  ///< by host tensor
-  std::vector<Span> spans_;    ///< by buffer
+  std::vector<Span> tensors_;                 ///< by host tensor
+  std::vector<Span> spans_;                   ///< by buffer
+  std::vector<const WindowMemory*> windows_;  ///< by number
   std::map<std::pair<const void*, std::string>, int> kernels_;
   std::set<ascendc::WrittenRange> written_;
 };

@@ -1,5 +1,6 @@
 #include "runtime/services.hpp"
 
+#include "codegen/fault_text.hpp"
 #include "codegen/message.hpp"
 #include "codegen/reference.hpp"
 #include "pl/error.hpp"
@@ -8,6 +9,8 @@
 #include "runtime/model/launch.hpp"
 #include "runtime/parallel_rounds.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/device_cells.hpp"
+#include "runtime/windows/meeting.hpp"
 #include "runtime/windows/remote_call.hpp"
 
 #include <algorithm>
@@ -124,6 +127,36 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
   }
 }
 
+void give_parts(const ViewRef& window, AscendC::model::WindowParts& parts) {
+  const WindowPart* const own = window.window;
+  if (own == nullptr || own->member < 0)
+    throw CommError(
+        "a kernel of the model on a pld::DistributedTensor that belongs to no rank; windows come from "
+        "pld::window in a host orchestrator and get their rank by a dispatch");
+  const WindowMemory& memory = *own->memory;
+  memory.require_alive("a kernel of the model", Location{});
+  if (memory.size() > AscendC::model::WindowParts::most_ranks)
+    throw CommError("AscendC kernels reach windows of up to " +
+                    std::to_string(AscendC::model::WindowParts::most_ranks) + " ranks, and " +
+                    std::to_string(memory.size()) + " share " + memory.title() +
+                    "; choose the platform \"a2a3sim\", or fewer ranks");
+  if (memory.remote() != nullptr)
+    throw CommError(
+        "on platform \"a2a3model\" a kernel reaches windows by address, which the transport \"mpi\" "
+        "does not give: " +
+        memory.title() + "; choose the transport \"threads\" or \"processes\", or the platform \"a2a3sim\"");
+  const std::int64_t offset = static_cast<char*>(window.data) - own->base;
+  parts.rank = static_cast<std::uint32_t>(own->member);
+  parts.ranks = static_cast<std::uint32_t>(memory.size());
+  for (int member = 0; member < memory.size(); ++member) {
+    const WindowPart& part = memory.part(member);
+    // Of a collective on the host some rank may still write its part.
+    await_results(*own, part, abi::remote_load, Place{});
+    parts.memory[member] = reinterpret_cast<std::uint64_t>(part.base + offset);
+    parts.cells[member] = reinterpret_cast<std::uint64_t>(device_cells(part));
+  }
+}
+
 std::int32_t reach_window(void* context, abi::Remote* request) {
   auto& record = *static_cast<CallRecord*>(context);
   // Code for checked runs may be called outside of one.
@@ -142,6 +175,10 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
     const auto list = [&](const std::int64_t* values, std::int32_t rank) {
       return std::span(values, values == nullptr ? 0 : static_cast<std::size_t>(rank));
     };
+    if (request->operation == AscendC::model::remote_parts) {
+      give_parts(view_of(request->window), *static_cast<AscendC::model::WindowParts*>(request->data));
+      return 0;
+    }
     RemoteCall call(request->operation);
     ViewRef window{}, other{}, counts{}, signal{};
     if (request->window >= 0) {
@@ -184,20 +221,95 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
   }
 }
 
-/// A rule of the AscendC interface that emitted code has broken: no user's error.
+/// What a launch on the model of AscendC tells the engine, and asks of it.
 class ModelFaults final : public trilith::model::FaultSink {
  public:
   explicit ModelFaults(CallRecord& record) : record_(record) {}
+  /// A rule of the AscendC interface that emitted code has broken: no user's error.
   void fault(const trilith::model::Fault& fault) override {
+    const Location where{fault.file, fault.line, fault.column};
+    if (fault.of_program) {
+      record_.exception = std::make_exception_ptr(CommError(fault.message, where));
+      return;
+    }
     const std::string place =
         fault.kernel + ", line " + std::to_string(fault.text_line) + " of its AscendC (" + fault.core + "): ";
     record_.exception = std::make_exception_ptr(InternalError(
         "on the model of AscendC, kernel " + place + fault.message +
             "; the emitted text breaks a rule of the hardware: this is a fault of Trilith, please report it",
-        Location{fault.file, fault.line, fault.column}));
+        where));
+  }
+  /// Sleeps on the cell, as a wait of the simulator does.
+  bool wait(const trilith::model::Poll& poll) override {
+    const Cell cell = cell_at(poll.address);
+    if (cell.own == nullptr) return trilith::model::FaultSink::wait(poll);
+    CellWait wait{
+        cell.own,
+        cell.address,
+        cell.index,
+        poll.seen,
+        false,
+        true,
+        poll.wait != nullptr ? static_cast<abi::RemoteOperation>(poll.wait->operation) : abi::remote_wait,
+        place_of(poll.where),
+        cell.holder};
+    if (poll.wait != nullptr && poll.wait->known) {
+      wait.expected = poll.wait->expected;
+      wait.at_least = poll.wait->at_least;
+      wait.wraps = false;
+    }
+    try {
+      cell.own->memory->monitor().wait(wait);
+      return true;
+    } catch (...) {  // nothing may pass through the model's threads
+      record_.exception = std::current_exception();
+      return false;
+    }
+  }
+  void signalled(std::uint64_t address, const trilith::model::TextPlace& where) override {
+    const Cell cell = cell_at(address);
+    if (cell.own == nullptr) return;
+    if (cell.index >= 0) {
+      auto& writers = cell.holder->state->last_writers;
+      LastWriter& last = writers[static_cast<std::size_t>(cell.index) % writers.size()];
+      const Place place = place_of(where);
+      last.rank.store(cell.own->rank, std::memory_order_relaxed);
+      last.file.store(place.file, std::memory_order_relaxed);
+      last.line.store(place.line, std::memory_order_relaxed);
+      last.cell.store(cell.index, std::memory_order_relaxed);
+    }
+    WaitMonitor::add(*cell.holder, cell.address, 0);  // wakes who waits
   }
 
  private:
+  struct Cell {
+    const WindowPart* own =
+        nullptr;  ///< of the rank that runs the kernel; null: it is in none of its windows
+    const WindowPart* holder = nullptr;  ///< whose cell it is
+    std::int32_t* address = nullptr;
+    std::int64_t index = -1;  ///< of the user's cell; -1: Trilith's own
+  };
+  [[nodiscard]] Cell cell_at(std::uint64_t address) const {
+    auto* const at = reinterpret_cast<char*>(address);
+    for (const RecordedView& view : record_.views) {
+      const WindowPart* const own = view.view().window;
+      if (own == nullptr || own->member < 0) continue;
+      for (int member = 0; member < own->memory->size(); ++member) {
+        const WindowPart& part = own->memory->part(member);
+        char* const own_cells = device_cells(part);
+        if (own_cells == nullptr) continue;
+        auto* const cell = reinterpret_cast<std::int32_t*>(at);
+        if (at >= part.base && at < part.base + own->memory->bytes)
+          return {own, &part, cell, (at - part.base) / static_cast<std::int64_t>(sizeof *cell)};
+        if (at >= own_cells && at < own_cells + 64 * own->memory->size()) return {own, &part, cell, -1};
+      }
+    }
+    return {};
+  }
+  [[nodiscard]] static Place place_of(const trilith::model::TextPlace& place) {
+    return {place.file != nullptr ? place.file : "", place.line, place.column};
+  }
+
   CallRecord& record_;
 };
 
@@ -225,56 +337,31 @@ abi::Services services_for(CallRecord& record) {
           print_tile,   reach_window,          &model_table, run_loop};
 }
 
-/// A sentence that was written before the numbers in it were known.
-std::string filled(std::string sentence, const std::string& given, const std::string& expected,
-                   const std::string& length) {
-  namespace message = trilith::codegen::message;
-  const std::pair<std::string_view, const std::string&> words[] = {
-      {message::given_word, given}, {message::expected_word, expected}, {message::length_word, length}};
-  for (const auto& [word, number] : words)
-    for (std::size_t at = sentence.find(word); at != std::string::npos; at = sentence.find(word, at))
-      sentence.replace(at, word.size(), number);
-  return sentence;
-}
-
 [[noreturn]] void raise(std::int32_t code, const CallRecord& record) {
   const abi::Fault& fault = record.fault;
   if (!record.faulted)
     throw InternalError("a kernel returned code " + std::to_string(code) + " without reporting a fault");
   const Location location{fault.file != nullptr ? fault.file : "", fault.line, fault.column};
   const std::string what = fault.what != nullptr ? fault.what : "a check";
-  const std::string given = std::to_string(fault.given), expected = std::to_string(fault.expected);
-  // "load 0": operation and axis. Checks with more to say than that bring their own sentence.
-  const bool sentence = what.find(": ") != std::string::npos || what.starts_with("extent of ");
-  const std::size_t space = what.rfind(' ');
-  const std::string operation = what.substr(0, space);
-  const std::size_t axis = space == std::string::npos ? 0 : std::strtoul(what.c_str() + space, nullptr, 10);
   namespace message = trilith::codegen::message;
-  if (what.find(message::given_word) != std::string::npos ||
-      what.find(message::expected_word) != std::string::npos)
-    throw ShapeError(filled(what, given, expected, std::to_string(fault.length)), location);
-  switch (fault.code) {
+  // Extents that are negative themselves are worth a sentence of their own, unless the check has one.
+  const bool plain = what.find(": ") == std::string::npos && !what.starts_with("extent of ") &&
+                     what.find(message::given_word) == std::string::npos &&
+                     what.find(message::expected_word) == std::string::npos;
+  if (plain && fault.code == abi::fault_range && fault.length < 0)
+    throw ShapeError(message::negative_extent(fault.length), location);
+  if (plain && fault.code == abi::fault_shape && fault.given < 0)
+    throw ShapeError(message::negative_extent(fault.given), location);
+  const std::string text =
+      trilith::codegen::fault_text(fault.code, what, std::to_string(fault.given),
+                                   std::to_string(fault.expected), std::to_string(fault.length));
+  switch (static_cast<std::int32_t>(fault.code)) {
     case abi::fault_range:
-      if (sentence)
-        throw ShapeError(what + ": " + given + " does not lie inside the tensor (bound " + expected +
-                             "); keep offset and shape within the extents",
-                         location);
-      if (fault.length < 0) throw ShapeError(message::negative_extent(fault.length), location);
-      throw ShapeError(message::region(operation, axis, fault.given, fault.length, fault.expected), location);
     case abi::fault_shape:
-      if (fault.given < 0 && !sentence) throw ShapeError(message::negative_extent(fault.given), location);
-      if (sentence)
-        throw ShapeError(what + ": extent " + given + " where " + expected + " is needed; the two must agree",
-                         location);
-      throw ShapeError(message::broadcast(operation, "", axis, fault.given, fault.expected), location);
-    case abi::fault_out_of_memory:
-      throw Error(what + ": no scratch memory of " + given + " bytes; use smaller tiles", location);
-    case abi::fault_step: throw UserError(message::zero_step, location);
-    case abi::fault_index:
-      if (what == "x[i]") throw ShapeError(message::leading_index(fault.given, fault.expected), location);
-      if (what != "index")
-        throw ShapeError(message::index_outside(what, fault.given, fault.expected), location);
-      throw ShapeError(message::position(fault.given, fault.expected), location);
+    case abi::fault_index: throw ShapeError(text, location);
+    case abi::fault_out_of_memory: throw Error(text, location);
+    case abi::fault_step: throw UserError(text, location);
+    case AscendC::model::fault_peer: throw CommError(text, location);
     default: break;
   }
   throw InternalError(what + ": unknown fault " + std::to_string(fault.code), location);

@@ -139,6 +139,14 @@ void Context::call(const std::string& text, std::vector<Touch> touches) {
       {.kind = Node::Kind::Call, .text = text, .touches = std::move(touches), .location = location});
 }
 
+void Context::signal(const std::string& text, std::vector<Touch> touches, int wait) {
+  program.nodes.push_back({.kind = Node::Kind::Signal,
+                           .text = text,
+                           .touches = std::move(touches),
+                           .wait = wait,
+                           .location = location});
+}
+
 void Context::function(const std::string& name, const std::string& text) {
   if (std::ranges::none_of(functions, [&](const auto& known) { return known.first == name; }))
     functions.emplace_back(name, text);

@@ -72,12 +72,23 @@ std::int64_t granule_of(const Kernel& kernel) {
   return 32 / smallest;
 }
 
+/// All windows are one memory to the synchroniser: a peer may be this rank, and two views may be of one window.
+ObjectId first_window(const std::vector<Object>& objects) {
+  for (const Object& object : objects)
+    if (object.memory >= 0) return object.memory;
+  return static_cast<ObjectId>(objects.size()) - 1;
+}
+
 }  // namespace
 
-Context::Context(const Kernel& kernel_, const Signature& signature_, const Tiling& tiling_)
-    : kernel(kernel_), signature(signature_), tiling(tiling_), uses(fuse::count_uses(kernel_)) {
-  for (const char* taken :
-       {"r", "pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC", "GM_ADDR"})
+Context::Context(const WithPeers& with, const Signature& signature_, const Tiling& tiling_)
+    : kernel(with.kernel),
+      signature(signature_),
+      tiling(tiling_),
+      uses(fuse::count_uses(with.kernel)),
+      peer_parts(with.parts) {
+  for (const char* taken : {"r", "pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC",
+                            "GM_ADDR", "Window", "PartOf", "Notify", "Meeting", "meeting"})
     (void)names.fresh(taken);
   declared.assign(kernel.variables.size(), false);
   for (const Variable& variable : kernel.variables) variables.push_back(names.fresh(variable.name));
@@ -112,6 +123,7 @@ Context::Context(const Kernel& kernel_, const Signature& signature_, const Tilin
                               .name = names.fresh(variables[id] + "_gm"),
                               .dtype = info.dtype,
                               .bytes = known ? dense * bytes_of(info.dtype) : 0});
+    if (kernel.parameters[i].window) program.objects[info.object].memory = first_window(program.objects);
     tensors.emplace(id, std::move(info));
   }
 }

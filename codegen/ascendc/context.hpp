@@ -5,6 +5,7 @@
 #pragma once
 
 #include "codegen/ascendc/emit.hpp"
+#include "codegen/ascendc/peers.hpp"
 #include "codegen/ascendc/program.hpp"
 #include "codegen/error.hpp"
 #include "codegen/passes/fuse.hpp"
@@ -100,7 +101,7 @@ struct Tiling {
 };
 
 struct Context {
-  Context(const Kernel& kernel, const Signature& signature, const Tiling& tiling);
+  Context(const WithPeers& kernel, const Signature& signature, const Tiling& tiling);
 
   const Kernel& kernel;
   const Signature& signature;
@@ -117,8 +118,14 @@ struct Context {
   std::vector<std::pair<std::string, std::string>> functions;  ///< name and text, in front of the kernel
   bool uses_cube = false;
   std::vector<Home> temporary_homes;
-  std::int64_t granule = 8;          ///< rows of tiles are padded to a multiple of it, in elements
-  std::int64_t workspace_bytes = 0;  ///< of one block, behind its line of checks
+  std::map<VariableId, Expr> peer_parts;  ///< tensors that stand for parts of peers, and the operation
+  std::vector<WindowArgument> windows;    ///< that the context has records of
+  std::vector<SignalWait> waits;
+  std::vector<Node> deferred;             ///< waits that stand at the end of the kernel
+  std::map<VariableId, int> rank_counts;  ///< variables that are the number of ranks of a window
+  bool reaches_peers = false;             ///< one block alone runs it
+  std::int64_t granule = 8;               ///< rows of tiles are padded to a multiple of it, in elements
+  std::int64_t workspace_bytes = 0;       ///< of one block, behind its line of checks
   std::vector<Check> checks;
   std::set<VariableId> named;
   std::vector<bool> declared;             ///< scalars, by VariableId
@@ -190,9 +197,19 @@ struct Context {
   [[nodiscard]] View region_view(const Statement& statement);
   /// One of the functions in front of the kernel is called: a line between barriers.
   void call(const std::string& text, std::vector<Touch> touches);
+  /// The same of one that tells other ranks something, or waits for them.
+  void signal(const std::string& text, std::vector<Touch> touches, int wait = -1);
   void function(const std::string& name, const std::string& text);
   /// A buffer of the unified buffer for one call.
   [[nodiscard]] ObjectId scratch(std::int64_t bytes);
+
+  // remote.cpp: operations on windows
+  void remote(const Statement& statement);
+  [[nodiscard]] int window_of(VariableId window, bool signals);
+  void check_offset(const Expr& offset, std::int64_t length, std::int64_t extent, const std::string& what,
+                    std::size_t axis, const SourceLocation& where);
+  /// How many statements of a run may stand before one that may meet the memory of another one through a peer's part.
+  [[nodiscard]] std::size_t length_without_meeting(std::span<const Statement> run) const;
 
   // statement.cpp
   void statements(std::span<const Statement> list);
@@ -209,6 +226,12 @@ struct Context {
   void jump(const std::string& text);
   void declare(VariableId variable);
   std::string label(const std::string& hint, std::int32_t number);
+  void peer_part(const Statement& statement);
+  void notify(const Statement& statement);
+  void wait(const Statement& statement);
+  void check_peer(const std::string& peer, int window, Op op, const SourceLocation& at);
+  [[nodiscard]] Address cell_of(const Expr& call);
+  [[nodiscard]] int counted_ranks(const Expr& value) const;
 
   std::map<std::int32_t, std::string> labels;
   std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`

@@ -5,6 +5,7 @@
 #include "codegen/ascendc/lowering.hpp"
 #include "codegen/ascendc/print.hpp"
 #include "codegen/error.hpp"
+#include "codegen/remote.hpp"
 
 #include <algorithm>
 
@@ -102,6 +103,8 @@ std::vector<KernelArgument> arguments_of(const Context& context) {
       if (info.passes_stride[axis])
         arguments.push_back({KernelArgument::Kind::Stride, info.index, static_cast<int>(axis),
                              info.strides[axis].name, "int64_t", DType::Int64});
+  if (!context.windows.empty())
+    arguments.push_back({KernelArgument::Kind::Windows, 0, 0, "windows", "GM_ADDR", DType::UInt8});
   if (context.uses_workspace || !context.checks.empty())
     arguments.push_back({KernelArgument::Kind::Workspace, 0, 0, "workspace", "GM_ADDR", DType::UInt8});
   return arguments;
@@ -119,6 +122,7 @@ Attempt lower(Context& context) {
   for (const ClosureField& capture : context.kernel.captures) context.declared[capture.variable] = true;
   context.remember_calls(context.kernel.body);
   context.statements(context.kernel.body);
+  context.program.nodes.insert(context.program.nodes.end(), context.deferred.begin(), context.deferred.end());
   Program& program = context.program;
   resolve_aliases(program);
   declare_homes(program);
@@ -148,8 +152,9 @@ Attempt lower(Context& context) {
 
 /// Traffic of the only nest, where it may be spread over cores: no tile outlives it and no block is asked for.
 int cores_for(const Context& context) {
-  if (context.nests != 1 || !context.spreads || context.spmd || !context.checks.empty() ||
-      !context.homes.empty() || !context.program.homes.empty() || context.workspace_bytes > 0)
+  if (context.nests != 1 || !context.spreads || context.spmd || context.reaches_peers ||
+      !context.checks.empty() || !context.homes.empty() || !context.program.homes.empty() ||
+      context.workspace_bytes > 0)
     return 1;
   std::int64_t bytes = 0;
   for (const auto& [id, tensor] : context.tensors)
@@ -161,11 +166,12 @@ int cores_for(const Context& context) {
 
 Emitted emit(const Kernel& specialised, const Signature& signature) {
   if (!specialised.specialised) throw pl::InternalError("AscendC emitter: the kernel is not specialised");
+  const WithPeers with = with_peers(specialised);
   Tiling tiling;
-  const std::int64_t largest = std::min(largest_tile(specialised), largest_block);
+  const std::int64_t largest = std::min(largest_tile(with.kernel), largest_block);
   tiling.block_elements = largest;
   for (int turn = 0; turn < 400; ++turn) {
-    std::optional<Context> context(std::in_place, specialised, signature, tiling);
+    std::optional<Context> context(std::in_place, with, signature, tiling);
     Attempt attempt;
     try {
       attempt = lower(*context);
@@ -203,6 +209,13 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
       tiling.one_core = true;
       continue;
     }
+    if (context->spmd && may_wait(with.kernel))
+      throw pl::UserError(
+          "AscendC: kernel " + specialised.name +
+              " waits for other ranks and asks for its block (pl::block_idx): blocks that are not "
+              "all resident would wait for each other; wait in a kernel of one block, and launch "
+              "the blocks behind it",
+          context->place(specialised.location));
     synchronise(context->program);
     Emitted emitted;
     xsimd::Names names;
@@ -212,7 +225,9 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
     emitted.arguments = arguments_of(*context);
     emitted.workspace_bytes = context->check_bytes() + context->workspace_bytes;
     emitted.checks = context->checks;
+    emitted.windows = context->windows;
     print(*context, emitted.symbol, attempt.tile_bytes, emitted);
+    emitted.waits = context->waits;
     return emitted;
   }
   throw pl::InternalError("AscendC emitter: the search for a tiling does not end");

@@ -12,6 +12,7 @@
 #include "codegen/specialise.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,7 @@ struct KernelArgument {
     Scalar,     ///< by value: scalar slot `index` of abi::Args
     Stride,     ///< int64_t by value: stride `axis` of tensor argument `index`, in elements
     Workspace,  ///< GM_ADDR of Emitted::workspace_bytes
-    Windows,    ///< GM_ADDR of the window context
+    Windows,    ///< GM_ADDR of the window context: a record for each of Emitted::windows
   };
   Kind kind = Kind::Tensor;
   int index = 0;
@@ -53,6 +54,22 @@ struct Check {
   SourceLocation location;
 };
 
+/// A place where the kernel looks at a cell again and again: for whoever has to say why it does not go on.
+struct SignalWait {
+  std::uint32_t first_line = 0, last_line = 0;  ///< of the text
+  Op op = Op::Wait;                             ///< or a collective
+  WaitCmp compare = WaitCmp::Ge;
+  std::optional<std::int32_t> expected;  ///< where it is a constant
+  int ranks_of = -1;                     ///< where it is the number of ranks that share this window
+};
+
+/// A window that the kernel reaches, in the order of the context's records.
+struct WindowArgument {
+  static constexpr int most_ranks = 64;
+  int tensor = 0;        ///< the tensor argument that is this rank's part
+  bool signals = false;  ///< it has signal cells of the kernel
+};
+
 struct Emitted {
   std::string text;    ///< includes only kernel_operator.h
   std::string symbol;  ///< the extern "C" entry
@@ -63,6 +80,8 @@ struct Emitted {
   std::vector<KernelArgument> arguments;
   std::vector<Allocation> memory;
   std::vector<Check> checks;
+  std::vector<WindowArgument> windows;  ///< empty: the kernel takes no context
+  std::vector<SignalWait> waits;
   std::vector<SourceLocation>
       lines;  ///< by line of the text, the first one at 0: the user's place, line 0: none
 };

@@ -2,6 +2,8 @@
 // runtime/pl/abi.hpp. It is our own glue and no part of what goes to a device.
 #include "codegen/ascendc/emit.hpp"
 
+#include "codegen/remote.hpp"
+
 namespace trilith::codegen::ascendc {
 namespace {
 
@@ -46,6 +48,22 @@ std::string table_of_checks(const Emitted& emitted, const Kernel& kernel) {
   return text + "};\n";
 }
 
+std::string table_of_waits(const Emitted& emitted) {
+  std::string text = "  const AscendC::model::SignalWait waits[] = {";
+  for (std::size_t i = 0; i < emitted.waits.size(); ++i) {
+    const SignalWait& wait = emitted.waits[i];
+    const bool counts_ranks = wait.ranks_of >= 0;
+    text += std::string(i == 0 ? "" : ",") + "\n    {" + std::to_string(wait.first_line) + ", " +
+            std::to_string(wait.last_line) + ", pl::abi::" + std::string(name_in_abi(wait.op)) + ", " +
+            (wait.compare == WaitCmp::Ge ? "true" : "false") + ", " +
+            (wait.expected || counts_ranks ? "true" : "false") + ", " +
+            (counts_ranks ? "static_cast<std::int32_t>(windows[" + std::to_string(wait.ranks_of) + "].ranks)"
+                          : std::to_string(wait.expected.value_or(0))) +
+            "}";
+  }
+  return text + "};\n";
+}
+
 bool is_narrow(const KernelArgument& argument) { return is_narrow_float(argument.dtype); }
 
 std::string slot(const KernelArgument& argument) {
@@ -55,13 +73,40 @@ std::string slot(const KernelArgument& argument) {
     case KernelArgument::Kind::Stride:
       return "args->tensors[" + index + "].strides[" + std::to_string(argument.axis) + "]";
     case KernelArgument::Kind::Workspace: return "workspace";
-    case KernelArgument::Kind::Windows: return "nullptr";
+    case KernelArgument::Kind::Windows: return "reinterpret_cast<GM_ADDR>(windows)";
     case KernelArgument::Kind::Scalar: break;
   }
   if (!is_narrow(argument)) return "model_scalar<" + argument.type + ">(args, " + index + ")";
   const std::string type = argument.dtype == DType::Float16 ? "half" : "bfloat16_t";
   return "static_cast<float>(model_scalar<" + type + ">(args, " + index + "))";
 }
+
+constexpr const char* window_glue = R"(
+/// Asks the host where the parts of a window are.
+std::int32_t model_window(const pl::abi::Services* services, std::int32_t tensor, AscendC::model::WindowParts& parts) {
+  pl::abi::Remote request{};
+  request.operation = static_cast<pl::abi::RemoteOperation>(AscendC::model::remote_parts);
+  request.window = tensor;
+  request.other = -1;
+  request.data = &parts;
+  request.file = "";
+  return services->remote(services->context, &request);
+}
+
+/// The peers' parts are memory of the launch like the own one, and so are the cells of collectives.
+std::int64_t model_peers(const AscendC::model::WindowParts& parts, const AscendC::model::Region& own, const void* data,
+                         AscendC::model::Region* regions, std::int64_t count) {
+  for (std::uint32_t rank = 0; rank < parts.ranks; ++rank) {
+    AscendC::model::Region part = own;
+    part.base = reinterpret_cast<char*>(parts.memory[rank]) +
+                (static_cast<const char*>(own.base) - static_cast<const char*>(data));
+    if (rank != parts.rank) regions[count++] = part;
+    regions[count++] = {reinterpret_cast<void*>(parts.cells[rank]), 64 * static_cast<std::int64_t>(parts.ranks),
+                        true, true, false, "cells of a collective", true};
+  }
+  return count;
+}
+)";
 
 }  // namespace
 
@@ -82,6 +127,14 @@ std::string model_entry(const Emitted& emitted, const Kernel& kernel) {
                std::to_string(size_of(variable.type.dtype)) + ", " +
                (parameter.access == Access::In ? "false" : "true") + ", " +
                (parameter.window ? "true" : "false") + ", " + quoted(variable.name) + ");\n";
+  }
+  const std::string window_count = std::to_string(emitted.windows.size());
+  for (std::size_t i = 0; i < emitted.windows.size(); ++i) {
+    const WindowArgument& window = emitted.windows[i];
+    const std::string number = std::to_string(window.tensor);
+    regions += "  regions[" + number + "].signals = " + (window.signals ? "true" : "false") +
+               ";\n  region_count = " + "model_peers(windows[" + std::to_string(i) + "], regions[" + number +
+               "], args->tensors[" + number + "].data, regions, region_count);\n";
   }
   const std::string blocks = emitted.spmd ? "args->block_count" : std::to_string(emitted.blocks);
   const std::string bytes = std::to_string(emitted.workspace_bytes);
@@ -111,6 +164,7 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
 }
 
 )";
+  if (!emitted.windows.empty()) text += window_glue;
   text += table_of_lines(emitted, kernel);
   if (!emitted.checks.empty()) text += table_of_checks(emitted, kernel);
   text += "\nstruct Arguments {\n" + fields + "};\n\n}  // namespace\n\n";
@@ -125,13 +179,22 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
     text += "  if (workspace == nullptr) return pl::abi::fault_out_of_memory;\n";
     text += "  __builtin_memset(workspace, 0, " + bytes + ");\n";
   }
+  const auto windows = static_cast<int>(emitted.windows.size());
+  if (windows > 0) {
+    text += "  AscendC::model::WindowParts windows[" + window_count + "];\n";
+    for (int i = 0; i < windows; ++i)
+      text += "  if (const std::int32_t code = model_window(services, " +
+              std::to_string(emitted.windows[static_cast<std::size_t>(i)].tensor) + ", windows[" +
+              std::to_string(i) + "]); code != 0) return code;\n";
+  }
+  if (!emitted.waits.empty()) text += table_of_waits(emitted);
   text += "  Arguments given{" + given + "};\n";
   const bool has_workspace = emitted.workspace_bytes > 0;
-  const int all = region_count + (has_workspace ? 1 : 0);
-  text += "  AscendC::model::Region regions[" + std::to_string(all == 0 ? 1 : all) + "];\n" + regions;
+  text += "  AscendC::model::Region regions[" +
+          std::to_string(region_count + 1 + windows * 2 * WindowArgument::most_ranks) + "];\n";
+  text += "  [[maybe_unused]] std::int64_t region_count = " + std::to_string(region_count) + ";\n" + regions;
   if (has_workspace)
-    text += "  regions[" + std::to_string(region_count) + "] = {workspace, " + bytes +
-            ", true, false, true, \"workspace\"};\n";
+    text += "  regions[region_count++] = {workspace, " + bytes + ", true, false, true, \"workspace\"};\n";
   text += "  const AscendC::model::Launch request{" + quoted(kernel.name) +
           ",\n    [](void* arguments) {\n      const Arguments& given = *static_cast<const "
           "Arguments*>(arguments);\n" +
@@ -140,8 +203,8 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
           (emitted.cores == CoreType::Vector ? "Vector"
            : emitted.cores == CoreType::Cube ? "Cube"
                                              : "Mixed") +
-          ", " + blocks + ", regions, " + std::to_string(all) + ", source_lines, " +
-          std::to_string(emitted.lines.size()) + "};\n";
+          ", " + blocks + ", regions, region_count, source_lines, " + std::to_string(emitted.lines.size()) +
+          (emitted.waits.empty() ? "" : ", waits, " + std::to_string(emitted.waits.size())) + "};\n";
   // One table serves all calls: what it reports to is the call's.
   text +=
       "  AscendC::model::Table table = *static_cast<const AscendC::model::Table*>(services->model);\n"

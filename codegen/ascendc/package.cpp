@@ -98,7 +98,15 @@ Package package_of(const Kernel& specialised, Emitted emitted) {
       launch.arguments.push_back({-1, 0, scalars[index], 0});
   }
   launch.blocks = emitted.blocks;
-  package.kernels.push_back({std::move(emitted), specialised.name, signature});
+  // Alone it is rank 0 of 1: each window is a part of its own.
+  for (const WindowArgument& window : emitted.windows) {
+    launch.windows.push_back({static_cast<int>(package.windows.size()), 0});
+    const int buffer = buffers[static_cast<std::size_t>(window.tensor)];
+    DeviceBuffer& part = package.buffers[static_cast<std::size_t>(buffer)];
+    package.windows.push_back({(part.bytes + 63) / 64 * 64, {0}});
+    part.window = launch.windows.back().window;
+  }
+  package.kernels.push_back({std::move(emitted), specialised.name, signature, specialised.files});
   package.launches.push_back(std::move(launch));
   return package;
 }
@@ -139,6 +147,7 @@ std::string manifest(const Package& package) {
       json["tensor"] = package.tensors[static_cast<std::size_t>(buffer.host_tensor)].name;
       json["tensor_offset"] = buffer.host_offset;
     }
+    if (buffer.window >= 0) json["window"] = buffer.window;
     buffers.push_back(std::move(json));
   }
   for (const Launch& launch : package.launches) {
@@ -155,10 +164,15 @@ std::string manifest(const Package& package) {
                         {"blocks", launch.blocks},
                         {"at", launch.where},
                         {"arguments", arguments}});
+    for (const Launch::Window& window : launch.windows)
+      launches.back()["windows"].push_back({{"window", window.window}, {"offset", window.offset}});
   }
+  Json windows = Json::array();
+  for (const PackagedWindow& window : package.windows)
+    windows.push_back({{"bytes", window.bytes}, {"ranks", window.ranks}});
   return Json{{"trilith_package", 1},       {"name", package.name}, {"npu_arch", "dav-2201"},
               {"devices", package.devices}, {"tensors", tensors},   {"buffers", buffers},
-              {"kernels", kernels},         {"launches", launches}}
+              {"windows", windows},         {"kernels", kernels},   {"launches", launches}}
              .dump(1, ' ', false, Json::error_handler_t::replace) +
          "\n";
 }
@@ -205,6 +219,9 @@ Where `data/<tensor>.expected.bin` is there, what the simulator computed from th
 element (relative 1e-3, half and bfloat16 1e-2, integers equal), prints the first that differs and exits with 1. Transcendental
 functions and the order of sums differ between the two.
 
+A check that fails in a kernel (an index or an offset out of range, a rank that a window has not) is printed with its line of the
+program; the launcher then exits with 3 and writes no results.
+
 ## What is in it
 
 | file | what it is |
@@ -221,6 +238,15 @@ functions and the order of sums differ between the two.
   for (const HostTensor& tensor : package.tensors)
     text += "| " + tensor.name + " | " + shape_text(tensor) + " | " + (tensor.read ? "read" : "") +
             (tensor.read && tensor.written ? ", " : "") + (tensor.written ? "written" : "") + " |\n";
+  if (!package.windows.empty())
+    text += R"(
+## Windows
+
+Each device has its part of a window in memory of its own, zero at first, and behind it a line of 64 bytes of signal cells for
+each rank. The launcher lets each device reach the memory of the others (aclrtDeviceEnablePeerAccess) and gives every launch
+its context: for each window the rank's number, how many ranks share it, and where each rank's part lies. All devices belong
+to the one process of the launcher, and all streams run at once: kernels of several ranks wait for each other.
+)";
   return text;
 }
 

@@ -37,6 +37,13 @@ struct DeviceBuffer {
   std::int64_t bytes = 0;
   int host_tensor = -1;          ///< its part of this tensor; -1: the device's own memory
   std::int64_t host_offset = 0;  ///< in bytes
+  int window = -1;  ///< the rank's part of this window, then a line of cells for each of its ranks
+};
+
+/// Memory of which each of some ranks has a part.
+struct PackagedWindow {
+  std::int64_t bytes = 0;  ///< of a part: a whole number of lines of 64
+  std::vector<int> ranks;  ///< that share it, in the order of their numbers
 };
 
 /// A dense run of bytes that a launch writes and the host takes back.
@@ -59,14 +66,20 @@ struct Launch {
   int rank = 0;
   int kernel = 0;
   std::int64_t blocks = 1;
-  std::vector<LaunchArgument> arguments;  ///< as Emitted::arguments without the workspace
-  std::string where;                      ///< "program.cpp:31", the user's call
+  std::vector<LaunchArgument> arguments;  ///< as Emitted::arguments without the workspace and the context
+  struct Window {
+    int window = 0;
+    std::int64_t offset = 0;  ///< of the tensor argument in each part, in bytes
+  };
+  std::vector<Window> windows;  ///< as Emitted::windows
+  std::string where;            ///< "program.cpp:31", the user's call
 };
 
 struct PackagedKernel {
   Emitted code;
-  std::string name;       ///< the user's
-  std::string signature;  ///< "float[8, 8], out float[8, 8], int32"
+  std::string name;                ///< the user's
+  std::string signature;           ///< "float[8, 8], out float[8, 8], int32"
+  std::vector<std::string> files;  ///< of the places of its checks
 };
 
 struct Package {
@@ -74,6 +87,7 @@ struct Package {
   std::vector<int> devices;  ///< by rank
   std::vector<HostTensor> tensors;
   std::vector<DeviceBuffer> buffers;
+  std::vector<PackagedWindow> windows;
   std::vector<PackagedKernel> kernels;
   std::vector<Launch> launches;  ///< of one rank in the order of its stream
   std::vector<WrittenRange> written;

@@ -11,15 +11,19 @@ std::string acl_runtime_header() {
 #include "acl/acl_rt_compile.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <stdexcept>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 inline void check(aclError error, const char* call) {
@@ -125,6 +129,25 @@ class Device {
   Device& operator=(const Device&) = delete;
 
   void use() const { CHECK_ACL(aclrtSetDevice(number_)); }
+  aclrtStream stream() const { return stream_; }
+  /// Has all that was queued ended?
+  bool is_done() const {
+    use();
+    aclrtStreamStatus status = ACL_STREAM_STATUS_NOT_READY;
+    CHECK_ACL(aclrtStreamQuery(stream_, &status));
+    return status == ACL_STREAM_STATUS_COMPLETE;
+  }
+  /// Kernels of this device may then use the memory of the other one.
+  void reach(const Device& peer) const {
+    if (peer.number_ == number_) return;
+    use();
+    std::int32_t can = 0;
+    CHECK_ACL(aclrtDeviceCanAccessPeer(&can, number_, peer.number_));
+    if (can == 0)
+      throw std::runtime_error("device " + std::to_string(number_) + " cannot reach the memory of device " +
+                               std::to_string(peer.number_) + ": the devices of a window need a direct link");
+    CHECK_ACL(aclrtDeviceEnablePeerAccess(peer.number_, 0));
+  }
   void wait() const {
     use();
     CHECK_ACL(aclrtSynchronizeStream(stream_));
@@ -210,6 +233,83 @@ class Memory {
  private:
   void* data_ = nullptr;
   std::size_t bytes_;
+};
+
+/// What a kernel is told of one window: the struct `Window` of its text.
+struct WindowRecord {
+  std::uint32_t rank, ranks;
+  std::uint64_t unused;
+  std::uint64_t memory[64], cells[64];
+};
+
+/// `parts`: of the ranks that share it; a kernel's tensor begins at `offset` in each, the cells at `cells`.
+inline WindowRecord window_record(std::uint32_t rank, const std::vector<const Memory*>& parts, std::size_t offset,
+                                  std::size_t cells) {
+  WindowRecord record{};
+  record.rank = rank;
+  record.ranks = static_cast<std::uint32_t>(parts.size());
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    record.memory[i] = reinterpret_cast<std::uint64_t>(parts[i]->at(offset));
+    record.cells[i] = reinterpret_cast<std::uint64_t>(parts[i]->at(cells));
+  }
+  return record;
+}
+
+/// A check of a kernel that only the run can make: its place in the program, and what it says when it fails.
+struct Check {
+  const char *place, *text;
+};
+
+struct CheckFailed : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// What the blocks of one launch leave at the start of the workspace: a line of 64 bytes each, zero where all was right.
+class Report {
+ public:
+  Report(const char* kernel, const Check* checks, std::size_t blocks) : kernel_(kernel), checks_(checks), bytes_(blocks * line) {
+    void* data = nullptr;
+    CHECK_ACL(aclrtMallocHost(&data, bytes_));
+    std::memset(data, 0, bytes_);
+    lines_ = static_cast<const volatile std::int64_t*>(data);
+  }
+  ~Report() { aclrtFreeHost(const_cast<std::int64_t*>(lines_)); }
+  Report(const Report&) = delete;
+  Report& operator=(const Report&) = delete;
+
+  /// In front of the launch, on its stream.
+  void clear(const Device& device, const Memory& workspace) const {
+    CHECK_ACL(aclrtMemsetAsync(workspace.at(0), bytes_, 0, bytes_, device.stream()));
+  }
+  /// Behind it.
+  void fetch(const Device& device, const Memory& workspace) const {
+    CHECK_ACL(aclrtMemcpyAsync(const_cast<std::int64_t*>(lines_), bytes_, workspace.at(0), bytes_,
+                               ACL_MEMCPY_DEVICE_TO_HOST, device.stream()));
+  }
+  /// Throws CheckFailed for the first block that has left something.
+  void look() const {
+    for (std::size_t block = 0; block * line < bytes_; ++block) {
+      const volatile std::int64_t* const at = lines_ + block * (line / sizeof(std::int64_t));
+      if (at[0] == 0) continue;
+      // The copy may still be under way.
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+      const Check& check = checks_[at[0] - 1];
+      std::string text = check.text;
+      const std::pair<const char*, std::int64_t> words[] = {{"{given}", at[1]}, {"{expected}", at[2]}, {"{length}", at[3]}};
+      for (const auto& word : words)
+        for (std::size_t found = text.find(word.first); found != std::string::npos; found = text.find(word.first))
+          text.replace(found, std::strlen(word.first), std::to_string(word.second));
+      throw CheckFailed(std::string(check.place) + ": " + text + " (kernel " + kernel_ + ", block " +
+                        std::to_string(block) + ")");
+    }
+  }
+
+ private:
+  static constexpr std::size_t line = 64;
+  const char* kernel_;
+  const Check* checks_;
+  std::size_t bytes_;
+  const volatile std::int64_t* lines_ = nullptr;
 };
 )acl";
 }

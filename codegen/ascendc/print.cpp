@@ -71,7 +71,8 @@ class Printer {
 
   bool uses_vector_unit() const {
     return tile_bytes_ > 0 || std::ranges::any_of(program_.nodes, [](const Node& node) {
-             return node.kind == Node::Kind::Call || node.kind == Node::Kind::Alloc ||
+             return node.kind == Node::Kind::Call || node.kind == Node::Kind::Signal ||
+                    node.kind == Node::Kind::Alloc ||
                     (node.kind == Node::Kind::Code && node.pipe != Pipe::None);
            });
   }
@@ -240,7 +241,10 @@ class Printer {
   void globals() {
     for (const auto& [id, tensor] : c_.tensors) {
       if (!c_.used_tensors.contains(tensor.object)) continue;
-      global(program_.objects[tensor.object], tensor.argument);
+      if (c_.peer_parts.contains(id))
+        declare(program_.objects[tensor.object]);
+      else
+        global(program_.objects[tensor.object], tensor.argument);
     }
     for (const Object& object : program_.objects)
       if (object.kind == Object::Kind::Global && object.workspace >= 0) {
@@ -255,9 +259,13 @@ class Printer {
       }
   }
 
+  void declare(const Object& object) {
+    line("AscendC::GlobalTensor<" + type_name(stored_as(object.dtype)) + "> " + object.name + ";", {});
+  }
+
   void global(const Object& object, const std::string& address) {
     const std::string type = type_name(stored_as(object.dtype));
-    line("AscendC::GlobalTensor<" + type + "> " + object.name + ";", {});
+    declare(object);
     // With run-time strides the tensor reaches as far as they do.
     line(object.name + ".SetGlobalBuffer(reinterpret_cast<__gm__ " + type + "*>(" + address + ")" +
              (object.bytes == 0 ? "" : ", " + std::to_string(object.bytes / bytes_of(object.dtype))) + ");",
@@ -271,10 +279,15 @@ class Printer {
       last_[touch.object] = number;
     }
     if (node.kind == Node::Kind::Cube) return product(node);
-    if (node.kind == Node::Kind::Code || node.kind == Node::Kind::Call || node.kind == Node::Kind::Comment ||
-        node.kind == Node::Kind::Open || node.kind == Node::Kind::Branch || node.kind == Node::Kind::Else ||
-        node.kind == Node::Kind::Close) {
+    if (node.kind == Node::Kind::Code || node.kind == Node::Kind::Call || node.kind == Node::Kind::Signal ||
+        node.kind == Node::Kind::Comment || node.kind == Node::Kind::Open ||
+        node.kind == Node::Kind::Branch || node.kind == Node::Kind::Else || node.kind == Node::Kind::Close) {
       line(replaced(node.text), node.location);
+      if (node.wait >= 0) {
+        SignalWait& wait = c_.waits[static_cast<std::size_t>(node.wait)];
+        wait.first_line = number;
+        wait.last_line = static_cast<std::uint32_t>(lines_.size());
+      }
       return;
     }
     const Object& object = program_.objects[node.object];

@@ -37,6 +37,7 @@ struct Object {
   ObjectId alias = -1;          ///< it is part of another object, from `part` (text) on
   std::string part = {};
   std::int64_t part_offset = 0;  ///< in bytes; -1: known at run time only
+  ObjectId memory = -1;          ///< Global: it may lie in the memory of this object; -1: memory of its own
   SourceLocation location = {};  ///< what it is for
 };
 
@@ -60,8 +61,9 @@ struct Node {
     EnQue,
     DeQue,
     Free,
-    Cube,  ///< a product: on the cube core the text, on vector cores the wait for it
-    Call,  ///< of a function in front of the kernel, which ends with a barrier of all pipes
+    Cube,    ///< a product: on the cube core the text, on vector cores the wait for it
+    Call,    ///< of a function in front of the kernel, which ends with a barrier of all pipes
+    Signal,  ///< the same; a barrier of all pipes stands in front of it in any case
   };
   Kind kind = Kind::Code;
   std::string text = {};
@@ -70,6 +72,7 @@ struct Node {
   ObjectId object = -1;
   bool in_place = false;  ///< the first touch, a write, may share its place with an operand that ends here
   bool leaves = false;    ///< break, continue, return
+  int wait = -1;          ///< number of a SignalWait
   SourceLocation location = {};
 };
 

@@ -3,6 +3,7 @@
 #include "codegen/ascendc/lowering.hpp"
 
 #include "codegen/error.hpp"
+#include "codegen/remote.hpp"
 
 #include <bit>
 #include <charconv>
@@ -270,6 +271,10 @@ void Context::check_region(const Statement& statement) {
   const std::vector<std::int64_t> tensor =
       extents(kernel.variables[region.tensor].type.shape, statement.location);
   const std::vector<std::int64_t> shape = extents(region.shape, statement.location);
+  const auto part = peer_parts.find(region.tensor);
+  const std::string what = part != peer_parts.end() ? "pld::" + std::string(name_in_pld(part->second.op))
+                           : statement.value.op == Op::Store ? "store"
+                                                             : "load";
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     const Expr& offset = region.offsets->operands[axis];
     if (offset.is_constant() && offset.value.as_int64() >= 0 &&
@@ -283,8 +288,7 @@ void Context::check_region(const Statement& statement) {
                "x[i]", at, limit);
       continue;
     }
-    fault_if(condition, fault_range, statement.location,
-             (statement.value.op == Op::Store ? "store " : "load ") + std::to_string(axis), at, limit, size);
+    fault_if(condition, fault_range, statement.location, what + " " + std::to_string(axis), at, limit, size);
   }
 }
 

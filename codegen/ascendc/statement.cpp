@@ -71,6 +71,7 @@ void Context::statements(std::span<const Statement> list) {
     std::size_t length = fuse::run_length(kernel, list.subspan(i));
     for (std::size_t next = 1; next < length; ++next)
       if (is_operand_region(list, i + next)) length = next;
+    length = std::min(length, std::max<std::size_t>(length_without_meeting(list.subspan(i, length)), 1));
     const auto run_statements = list.subspan(i, length);
     const bool tiles = std::ranges::any_of(run_statements, [&](const Statement& statement) {
       return fuse::is_tile_assign(kernel, statement) || fuse::is_store(statement);
@@ -127,9 +128,7 @@ void Context::statement(const Statement& statement) {
   switch (statement.kind) {
     case StatementKind::Assign:
       if (is_tile_call(statement.value.op)) return tile_call(statement);
-      if (is_remote(statement.value.op))
-        refuse(operation(statement.value.op).name, statement.value.type.dtype,
-               refusal(statement.value.op, statement.value.type.dtype), statement.location);
+      if (is_remote(statement.value.op)) return remote(statement);
       comment(statement);
       if (statement.value.op == Op::Read) return read(statement);
       return scalar_assign(statement);
@@ -146,6 +145,7 @@ void Context::statement(const Statement& statement) {
         return fault_if(position + " < 0 || " + position + " >= " + size, fault_index, statement.location,
                         "index", position, size);
       }
+      if (is_remote(statement.value.op)) return remote(statement);
       refuse(operation(statement.value.op).name,
              statement.value.operands.empty() ? DType::Int32 : statement.value.operands[0].type.dtype,
              refusal(statement.value.op, DType::Int32), statement.location);

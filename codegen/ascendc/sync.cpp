@@ -80,6 +80,7 @@ class Synchroniser {
     }
     // Tensors of one queue take turns in its buffers, which the queue orders for all pipes but the scalar one.
     if (scalar && first.queue >= 0 && first.queue == second.queue) return true;
+    if (first.memory >= 0 && first.memory == second.memory) return true;
     return a.object == b.object && overlap(first, a, b);
   }
 
@@ -121,8 +122,9 @@ class Synchroniser {
     const Node& node = program_.nodes[at];
     const Pipe pipe = node.pipe;
     // What stands behind the target of a jump does not know which path led there.
-    const bool all = node.kind == Node::Kind::Cube || node.kind == Node::Kind::Call;
-    if (((node.leaves && node.text != "return;") || all) && !state.records.empty()) {
+    const bool signal = node.kind == Node::Kind::Signal;
+    const bool all = signal || node.kind == Node::Kind::Cube || node.kind == Node::Kind::Call;
+    if (((node.leaves && node.text != "return;") || all) && (signal || !state.records.empty())) {
       emit({.text = "AscendC::PipeBarrier<PIPE_ALL>();", .location = node.location}, write);
       state.records.clear();
       for (auto& known : state.known) known.fill(last_);

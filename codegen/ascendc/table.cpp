@@ -50,7 +50,16 @@ std::string no_paged_gather(DType) {
   return "pages have no lowering for this target yet; gather rows of one page with load_row";
 }
 
-std::string no_remote(DType) { return "windows of other ranks have no lowering for this target yet"; }
+std::string reduces_over_ranks(DType dtype) {
+  if (dtype == DType::Float32 || dtype == DType::Float16 || dtype == DType::BFloat16 || dtype == DType::Int32)
+    return {};
+  return "reductions over ranks are of float, half, bfloat16 and int32 on this target; convert the tile";
+}
+
+std::string no_counted_exchange(DType) {
+  return "rows of counted items have no lowering for this target yet; exchange whole rows with "
+         "pld::all_to_all";
+}
 
 std::string only_captured(DType) { return "no specialised kernel has it"; }
 
@@ -178,27 +187,27 @@ constexpr Lowering rows[] = {
     {Op::Valid, Place::Refused, nullptr, only_captured},
     {Op::SetValid, Place::Refused, nullptr, only_captured},
     {Op::Fillpad, Place::Refused, nullptr, only_captured},
-    {Op::CommRank, Place::Refused, nullptr, no_remote},
-    {Op::CommSize, Place::Refused, nullptr, no_remote},
-    {Op::RemoteLoad, Place::Refused, nullptr, no_remote},
-    {Op::RemoteStore, Place::Refused, nullptr, no_remote},
-    {Op::RemotePut, Place::Refused, nullptr, no_remote},
-    {Op::RemoteGet, Place::Refused, nullptr, no_remote},
-    {Op::Notify, Place::Refused, nullptr, no_remote},
-    {Op::Wait, Place::Refused, nullptr, no_remote},
-    {Op::DeferWait, Place::Refused, nullptr, no_remote},
-    {Op::Fence, Place::Refused, nullptr, no_remote},
-    {Op::Barrier, Place::Refused, nullptr, no_remote},
-    {Op::Allreduce, Place::Refused, nullptr, no_remote},
-    {Op::Broadcast, Place::Refused, nullptr, no_remote},
-    {Op::Allgather, Place::Refused, nullptr, no_remote},
-    {Op::ReduceScatter, Place::Refused, nullptr, no_remote},
-    {Op::AllToAll, Place::Refused, nullptr, no_remote},
-    {Op::AllToAllV, Place::Refused, nullptr, no_remote},
-    {Op::CommReduce, Place::Refused, nullptr, no_remote},
-    {Op::CommScatter, Place::Refused, nullptr, no_remote},
-    {Op::CommGather, Place::Refused, nullptr, no_remote},
-    {Op::SendRecv, Place::Refused, nullptr, no_remote},
+    {Op::CommRank, Place::Structure, nullptr, no_reason},
+    {Op::CommSize, Place::Structure, nullptr, no_reason},
+    {Op::RemoteLoad, Place::Structure, nullptr, moves},
+    {Op::RemoteStore, Place::Structure, nullptr, moves},
+    {Op::RemotePut, Place::Structure, nullptr, moves},
+    {Op::RemoteGet, Place::Structure, nullptr, moves},
+    {Op::Notify, Place::Structure, nullptr, no_reason},
+    {Op::Wait, Place::Structure, nullptr, no_reason},
+    {Op::DeferWait, Place::Structure, nullptr, no_reason},
+    {Op::Fence, Place::Structure, nullptr, no_reason},
+    {Op::Barrier, Place::Structure, nullptr, no_reason},
+    {Op::Allreduce, Place::Structure, nullptr, reduces_over_ranks},
+    {Op::Broadcast, Place::Structure, nullptr, moves},
+    {Op::Allgather, Place::Structure, nullptr, moves},
+    {Op::ReduceScatter, Place::Structure, nullptr, reduces_over_ranks},
+    {Op::AllToAll, Place::Structure, nullptr, moves},
+    {Op::AllToAllV, Place::Refused, nullptr, no_counted_exchange},
+    {Op::CommReduce, Place::Structure, nullptr, reduces_over_ranks},
+    {Op::CommScatter, Place::Structure, nullptr, moves},
+    {Op::CommGather, Place::Structure, nullptr, moves},
+    {Op::SendRecv, Place::Structure, nullptr, moves},
 };
 
 }  // namespace

@@ -10,34 +10,6 @@
 namespace trilith::codegen::xsimd {
 namespace {
 
-std::string_view name_of(Op op) {
-  switch (op) {
-    case Op::CommRank: return "remote_rank";
-    case Op::CommSize: return "remote_size";
-    case Op::RemoteLoad: return "remote_load";
-    case Op::RemoteStore: return "remote_store";
-    case Op::RemotePut: return "remote_put";
-    case Op::RemoteGet: return "remote_get";
-    case Op::Notify: return "remote_notify";
-    case Op::Wait: return "remote_wait";
-    case Op::DeferWait: return "remote_defer_wait";
-    case Op::Fence: return "remote_fence";
-    case Op::Barrier: return "remote_barrier";
-    case Op::Allreduce: return "remote_allreduce";
-    case Op::Broadcast: return "remote_broadcast";
-    case Op::Allgather: return "remote_allgather";
-    case Op::ReduceScatter: return "remote_reduce_scatter";
-    case Op::AllToAll: return "remote_all_to_all";
-    case Op::AllToAllV: return "remote_all_to_all_v";
-    case Op::CommReduce: return "remote_reduce";
-    case Op::CommScatter: return "remote_scatter";
-    case Op::CommGather: return "remote_gather";
-    case Op::SendRecv: return "remote_send_recv";
-    default: break;
-  }
-  throw pl::InternalError("emitter: '" + std::string(operation(op).name) + "' is no operation on a window");
-}
-
 int mode_of(const Expr& call) {
   const Attributes& attributes = call.attributes;
   switch (call.op) {
@@ -64,7 +36,7 @@ class RemoteCall {
     const std::string offsets = list("offsets", roles_.offsets),
                       other_offsets = list("other_offsets", roles_.other_offsets), shape = this->shape(),
                       counts = cells("counts", roles_.counts), signal = cells("signal", roles_.signal);
-    request.open(name_of(call_.op));
+    request.open(name_in_abi(call_.op));
     request.field("window", tensor(roles_.window));
     request.field("other", tensor(roles_.other));
     request.field("mode", std::to_string(mode_of(call_)));

@@ -198,9 +198,12 @@ void store_rows(Operation& operation, const CopyRequest& request, const std::vec
   for (const Range& range : read) operation.reads(memory, range);
   for (const Range& range : written) operation.writes_global(range);
   operation.start(atomic_kind(operation, request.dst.dtype));
-  for (const Row& row : rows)
+  for (const Row& row : rows) {
     store_global(operation, request.dst.address + row.dst, memory.data(request.src.address + row.src),
                  row.bytes, request.dst.dtype);
+    if (row.bytes == sizeof(std::int32_t))
+      operation.core().run().signalled(operation.core(), request.dst.address + row.dst, request.line);
+  }
 }
 
 void move_rows(Operation& operation, const CopyRequest& request, const std::vector<Row>& rows) {

@@ -18,8 +18,22 @@ const char* pipe_name(std::uint8_t pipe) {
 }
 
 Core::Core(Run& run, std::uint32_t number, bool cube, std::int64_t block, std::int64_t sub_block)
-    : run_(run), number_(number), cube_(cube), block_(block), sub_block_(sub_block), queues_(*this) {
-  clocks_.fill(Clock(number));
+    : run_(run),
+      number_(number),
+      id_(number),
+      cube_(cube),
+      block_(block),
+      sub_block_(sub_block),
+      queues_(*this) {
+  if (const WindowOrder::Member* const member = run.windows()) {
+    id_ += member->first_core();
+    started_.fill(member->first_operation());
+    Clock clock(id_);
+    clock.join(member->before());
+    clocks_.fill(clock);
+    return;
+  }
+  clocks_.fill(Clock(id_));
 }
 
 std::string Core::name() const { return text(cube_ ? "cube core " : "vector core ", block_); }
@@ -46,13 +60,14 @@ Clock Core::complete(std::uint8_t pipe) const {
 }
 
 void Core::barrier(std::uint8_t pipe, std::uint32_t line) {
+  if (run_.has_place(line)) last_place = line;
   if (pipe < pipe_count) {
     if (pipe == PIPE_S)
       fault(line, "PipeBarrier<PIPE_S> is a hardware error: scalar work is in order by itself");
     clocks_[pipe] = complete(pipe);
     return;
   }
-  Clock all(number_);
+  Clock all(id_);
   for (std::uint8_t each = 0; each < pipe_count; ++each) all.join(complete(each));
   clocks_.fill(all);
 }
@@ -72,10 +87,11 @@ std::uint64_t Core::started_by_pipes() const {
 
 Operation::Operation(Core& core, std::uint8_t pipe, const char* name, std::uint32_t line)
     : core_(core), name_(name), line_(line) {
-  stamp_.core = core.number();
+  stamp_.core = core.id();
   stamp_.line = line;
   stamp_.pipe = pipe;
   stamp_.name = name;
+  if (core.run().has_place(line)) core.last_place = line;
 }
 
 void Operation::fault(const std::string& message) const { core_.fault(line_, text(name_, ": ", message)); }
@@ -123,23 +139,35 @@ std::uint64_t Operation::global(const Span& tensor, std::int64_t offset, std::ui
   return address;
 }
 
-bool Operation::is_signal(const Access& access, const AscendC::model::Region& region) {
-  return region.window && access.range.end - access.range.begin <= 8;
-}
-
 void Operation::check(const Access& access) const {
   AccessMap& map = access.memory != nullptr ? access.memory->accesses() : core_.run().gm().accesses();
-  const auto conflict = map.conflict(access.range, access.writes, stamp_, core_.clock(stamp_.pipe));
+  const Clock& clock = core_.clock(stamp_.pipe);
+  const auto conflict = access.window
+                            ? WindowOrder::of_process().conflict(access.range, access.writes, stamp_, clock)
+                            : map.conflict(access.range, access.writes, stamp_, clock);
   if (!conflict) return;
-  const Stamp& earlier = conflict->earlier;
+  report(access, *conflict);
+}
+
+void Operation::report(const Access& access, const AccessMap::Conflict& conflict) const {
+  const Stamp& earlier = conflict.earlier;
+  const bool same = earlier.core == core_.id(), own = access.window ? core_.run().is_own(earlier.core) : true;
   std::string where;
   if (access.memory != nullptr)
-    where = text(facts(access.memory->space()).name, " bytes ", conflict->range.begin, " to ",
-                 conflict->range.end);
+    where =
+        text(facts(access.memory->space()).name, " bytes ", conflict.range.begin, " to ", conflict.range.end);
   else
-    where = text("GM at ", core_.run().gm().describe(conflict->range.begin));
+    where = text("GM at ", core_.run().gm().describe(conflict.range.begin));
   std::string mend;
-  if (earlier.core != core_.number())
+  if (!own)
+    core_.run().race(
+        core_, line_,
+        text(name_, access.writes ? " writes " : " reads ", where, " while ", earlier.name, " of ",
+             WindowOrder::of_process().describe(earlier), " may still ",
+             conflict.earlier_writes ? "write" : "read",
+             " it; nothing orders the two ranks: pld::notify behind the one and pld::wait in front of "
+             "the other"));
+  if (!same)
     mend = "nothing orders these two cores: SyncAll, or CrossCoreSetFlag and CrossCoreWaitFlag";
   else if (earlier.pipe == stamp_.pipe)
     mend = text("PipeBarrier<PIPE_", pipe_name(stamp_.pipe), "> between them");
@@ -149,29 +177,51 @@ void Operation::check(const Access& access) const {
   core_.fault(line_, text("missing synchronisation: ", name_, " (pipe ", pipe_name(stamp_.pipe), ") ",
                           access.writes ? "writes " : "reads ", where, " while ", earlier.name, " of ",
                           core_.run().place(earlier.line), " (pipe ", pipe_name(earlier.pipe),
-                          earlier.core == core_.number() ? "" : ", another core", ") may still ",
-                          conflict->earlier_writes ? "write" : "read", " it; ", mend));
+                          same ? "" : ", another core", ") may still ",
+                          conflict.earlier_writes ? "write" : "read", " it; ", mend));
+}
+
+/// A cell keeps no order of its own: what a store to it knows is given to who looks at it.
+void Operation::signal(const Access& access) {
+  Clock& clock = core_.clock(stamp_.pipe);
+  if (!access.writes) {
+    WindowOrder::of_process().acquire(access.range.begin, clock);
+    looks_ = true;
+    return;
+  }
+  for (const Stamp& stamp : core_.last_window)
+    if (stamp.number != 0 && !clock.knows(stamp))
+      fault(text("missing synchronisation: signals other ranks while ", stamp.name, " of ",
+                 core_.run().place(stamp.line), " (pipe ", pipe_name(stamp.pipe),
+                 ") may still be under way in a window; PipeBarrier<PIPE_ALL> before the signal"));
+  WindowOrder::of_process().release(access.range.begin, clock);
+}
+
+/// Behind a wait, whatever another pipe does to a window must be ordered after the look that ended it.
+void Operation::check_window(const Access& access) {
+  const Stamp& look = core_.last_look;
+  if (look.number == 0 || core_.clock(stamp_.pipe).knows(look)) return;
+  fault(text("missing synchronisation: ", access.writes ? "writes" : "reads",
+             " a window and may begin before the wait of ", core_.run().place(look.line),
+             " has seen its signal; PipeBarrier<PIPE_ALL> behind the wait"));
 }
 
 void Operation::start(std::uint8_t atomic) {
   stamp_.atomic = atomic;
   GlobalMemory& gm = core_.run().gm();
+  for (Access& access : accesses_)
+    if (access.memory == nullptr && access.range.begin < access.range.end)
+      access.window = gm.find(access.range.begin, access.range.end - access.range.begin)->window;
   std::erase_if(accesses_, [&](const Access& access) {
     if (access.range.begin >= access.range.end) return true;
     if (access.memory != nullptr) return false;
     const std::uint64_t bytes = access.range.end - access.range.begin;
     const AscendC::model::Region& region = *gm.find(access.range.begin, bytes);
-    if (is_signal(access, region)) {
-      // Others than this launch write here: no order is kept, but what a store releases a read acquires.
-      if (access.writes)
-        core_.run()
-            .signals.try_emplace(access.range.begin, Clock(core_.number()))
-            .first->second.join(core_.clock(stamp_.pipe));
-      else if (const auto signal = core_.run().signals.find(access.range.begin);
-               signal != core_.run().signals.end())
-        core_.clock(stamp_.pipe).join(signal->second);
+    if (gm.is_signal(access.range.begin, bytes)) {
+      signal(access);
       return true;
     }
+    if (access.window) check_window(access);
     return !region.writable;
   });
   for (const Access& access : accesses_) {
@@ -185,9 +235,15 @@ void Operation::start(std::uint8_t atomic) {
                " has changed in a core's cache only; DataCacheCleanAndInvalid after the store"));
   }
   stamp_.number = core_.start(stamp_.pipe);
+  if (looks_) core_.last_look = stamp_;
   for (const Access& access : accesses_) {
-    AccessMap& map = access.memory != nullptr ? access.memory->accesses() : gm.accesses();
-    map.record(access.range, access.writes, stamp_);
+    if (access.window) {
+      WindowOrder::of_process().record(access.range, access.writes, stamp_);
+      core_.last_window[stamp_.pipe] = stamp_;
+    } else {
+      AccessMap& map = access.memory != nullptr ? access.memory->accesses() : gm.accesses();
+      map.record(access.range, access.writes, stamp_);
+    }
     if (access.memory == nullptr && access.writes) ++gm.stores;
   }
 }

@@ -2,6 +2,7 @@
 // that they start.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstdint>
@@ -24,6 +25,9 @@ class Core {
  public:
   /// `number`: among all cores and blocks of the launch.
   Core(Run& run, std::uint32_t number, bool cube, std::int64_t block, std::int64_t sub_block);
+
+  /// Its number in stamps and clocks: among those of all launches that share windows.
+  [[nodiscard]] std::uint32_t id() const { return id_; }
 
   [[nodiscard]] Run& run() const { return run_; }
   [[nodiscard]] std::uint32_t number() const { return number_; }
@@ -69,11 +73,24 @@ class Core {
   };
   std::map<std::uint64_t, Line> cache;
 
+  /// The last cell of a window that pipe S has looked at.
+  struct Cell {
+    std::uint64_t address = 0;
+    std::int32_t value = 0;
+  } last_cell;
+  std::array<Stamp, pipe_count>
+      last_window{};  ///< of each pipe: its last access to a window, but for signals
+  Stamp last_look;    ///< of pipe S at a signal cell
+  [[nodiscard]] std::uint32_t last_operation() const {
+    return *std::max_element(started_.begin(), started_.end());
+  }
+  std::uint32_t last_place = 0;  ///< the last line of the text, passed so far, that has a place of the user's
+
   std::jmp_buf exit;  ///< to where the kernel was called from
 
  private:
   Run& run_;
-  std::uint32_t number_;
+  std::uint32_t number_, id_;
   bool cube_;
   std::int64_t block_, sub_block_;
   std::array<std::unique_ptr<Memory>, space_count> memories_;  ///< made when first used
@@ -116,15 +133,19 @@ class Operation {
     Memory* memory;  ///< null: GM
     Range range;
     bool writes;
+    bool window = false;
   };
 
   void check(const Access& access) const;
-  [[nodiscard]] static bool is_signal(const Access& access, const AscendC::model::Region& region);
+  [[noreturn]] void report(const Access& access, const AccessMap::Conflict& conflict) const;
+  void signal(const Access& access);
+  void check_window(const Access& access);
 
   Core& core_;
   const char* name_;
   std::uint32_t line_;
   Stamp stamp_;
+  bool looks_ = false;  ///< at a signal cell
   std::vector<Access> accesses_;
 };
 

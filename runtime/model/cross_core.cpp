@@ -66,7 +66,7 @@ void Run::set_cross(Core& core, std::uint8_t mode, std::uint8_t pipe, int id, st
     return found != gathering.arrived.end() && !found->second.empty();
   });
   if (!all) return;
-  Clock together(core.number());
+  Clock together(core.id());
   for (const std::uint32_t setter : setters) {
     together.join(gathering.arrived[setter].front());
     gathering.arrived[setter].pop_front();
@@ -113,7 +113,7 @@ void Run::sync_all(Core& core, bool vector_only, std::uint32_t line) {
   const bool all =
       std::ranges::all_of(cores, [&](std::uint32_t each) { return !gathering.arrived[each].empty(); });
   if (all) {
-    Clock together(core.number());
+    Clock together(core.id());
     for (const std::uint32_t each : cores) {
       together.join(gathering.arrived[each].front());
       gathering.arrived[each].pop_front();

@@ -31,6 +31,15 @@ const AscendC::model::Region* GlobalMemory::find(std::uint64_t address, std::uin
   return found;
 }
 
+bool GlobalMemory::is_signal(std::uint64_t address, std::uint64_t bytes) const {
+  return bytes == sizeof(std::int32_t) &&
+         std::ranges::any_of(regions_, [&](const AscendC::model::Region& region) {
+           const std::uint64_t begin = address_of(region);
+           return region.signals && begin <= address &&
+                  address + bytes <= begin + static_cast<std::uint64_t>(region.bytes);
+         });
+}
+
 std::string GlobalMemory::describe(std::uint64_t address) const {
   auto at = std::ranges::upper_bound(regions_, address, {}, address_of);
   if (at == regions_.begin()) return "before all tensors of the launch";

@@ -20,6 +20,8 @@ class GlobalMemory {
 
   /// The region that holds these bytes, or null.
   [[nodiscard]] const AscendC::model::Region* find(std::uint64_t address, std::uint64_t bytes) const;
+  /// A cell by which launches tell each other something: no order is kept of it.
+  [[nodiscard]] bool is_signal(std::uint64_t address, std::uint64_t bytes) const;
   /// What stands near: for messages.
   [[nodiscard]] std::string describe(std::uint64_t address) const;
 

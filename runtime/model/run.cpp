@@ -19,6 +19,7 @@ struct Run::Task {
   std::uint32_t line = 0;
   std::string waits_for;
   std::uint64_t spin_address = 0, spin_progress = 0, spin_count = 0;
+  bool polls = false;  ///< it spins on a cell that others write, and has seen it once
 };
 
 struct Run::Worker {
@@ -50,21 +51,52 @@ std::string Run::place(std::uint32_t text_line) const {
   return place;
 }
 
+bool Run::has_place(std::uint32_t text_line) const {
+  return launch_.lines != nullptr && text_line >= 1 && text_line <= launch_.line_count &&
+         launch_.lines[text_line - 1].file != nullptr;
+}
+
+TextPlace Run::place_of(const Core& core, std::uint32_t text_line) const {
+  const std::uint32_t at = has_place(text_line) ? text_line : core.last_place;
+  if (!has_place(at)) return {text_line, nullptr, 0, 0};
+  const AscendC::model::SourceLine& source = launch_.lines[at - 1];
+  return {at, source.file, source.line, source.column};
+}
+
+void Run::signalled(const Core& core, std::uint64_t address, std::uint32_t text_line) {
+  if (gm_.is_signal(address, sizeof(std::int32_t))) sink_.signalled(address, place_of(core, text_line));
+}
+
+bool Run::is_own(std::uint32_t core) const {
+  return !member_ || (core >= member_->first_core() && core < member_->first_core() + tasks_.size());
+}
+
+void Run::race(const Core& core, std::uint32_t line, const std::string& message) {
+  const bool first = !fault_;
+  fault(core, line, "race between ranks: " + message);
+  fault_->of_program = fault_->of_program || first;
+  throw Stop{};
+}
+
 void Run::fault(const Core& core, std::uint32_t line, const std::string& message) {
   if (fault_) return;
-  Fault fault{launch_.name != nullptr ? launch_.name : "", core.name(), line, {}, 0, 0, message};
-  if (launch_.lines != nullptr && line >= 1 && line <= launch_.line_count) {
-    const AscendC::model::SourceLine& source = launch_.lines[line - 1];
-    if (source.file != nullptr) fault.file = source.file;
-    fault.line = source.line;
-    fault.column = source.column;
-  }
-  fault_ = std::move(fault);
+  const TextPlace where = place_of(core, line);
+  fault_ = Fault{launch_.name != nullptr ? launch_.name : "",
+                 core.name(),
+                 line,
+                 where.file != nullptr ? where.file : "",
+                 where.line,
+                 where.column,
+                 message};
   stopping_ = true;
 }
 
 bool Run::execute() {
   using AscendC::model::Cores;
+  const auto cores = static_cast<std::uint32_t>(launch_.blocks * (launch_.cores == Cores::Mixed ? 3 : 1));
+  if (std::any_of(launch_.regions, launch_.regions + launch_.region_count,
+                  [](const AscendC::model::Region& region) { return region.window; }))
+    member_.emplace(WindowOrder::of_process(), launch_, cores);
   std::uint32_t number = 0;
   for (std::int64_t block = 0; block < launch_.blocks; ++block) {
     if (launch_.cores != Cores::Vector)
@@ -78,6 +110,7 @@ bool Run::execute() {
   while (true) {
     Task* const next = next_task();
     if (next == nullptr) break;
+    if (next->polls && !stopping_) wait_for_window(*next);
     resume(*next);
   }
   if (!stopping_)
@@ -89,8 +122,33 @@ bool Run::execute() {
         break;
       }
   if (!stopping_) check_gatherings();
+  if (member_)
+    for (const auto& task : tasks_) {
+      task->core.barrier(PIPE_ALL, 0);
+      member_->end(task->core.last_operation(), task->core.clock(PIPE_S));
+    }
   if (fault_) sink_.fault(*fault_);
   return !stopping_;
+}
+
+/// Nothing but cores that spin can go on, `task` among them.
+void Run::wait_for_window(Task& task) {
+  const auto spins = [](const auto& other) {
+    return other->worker != nullptr && !other->ended && other->spins;
+  };
+  const Core::Cell& cell = task.core.last_cell;
+  if (std::ranges::count_if(tasks_, spins) > 1 || cell.address != task.spin_address) {
+    if (task.spin_count > 100) std::this_thread::sleep_for(std::chrono::microseconds(20));
+    return;
+  }
+  Poll poll{task.spin_address, cell.value, place_of(task.core, task.line), nullptr};
+  for (std::int64_t i = 0; i < launch_.wait_count; ++i) {
+    const AscendC::model::SignalWait& wait = launch_.waits[i];
+    // A function is called behind a barrier, whose line has its place.
+    if (wait.first_line <= poll.where.text_line + 1 && poll.where.text_line <= wait.last_line)
+      poll.wait = &wait;
+  }
+  if (!sink_.wait(poll)) stopping_ = true;
 }
 
 void Run::check_gatherings() {
@@ -253,14 +311,15 @@ void Run::spin(Core& core, std::uint32_t line, std::uint64_t address, bool exter
   task.spin_progress = progress;
   ++task.spin_count;
   if (sink_.stopped()) stopping_ = true;
-  if (external && task.spin_count > 100) std::this_thread::sleep_for(std::chrono::microseconds(20));
   if (!external && task.spin_count > hopeless)
     core.fault(line, "deadlock: the core looks at GM again and again, and nothing in this launch changes it");
+  task.polls = external && task.spin_count > 1;
+  task.line = line;
   // Alone, it need not ask for its next turn.
-  if (running_ > 1 || started_ < tasks_.size()) {
+  if (task.polls || running_ > 1 || started_ < tasks_.size()) {
     task.spins = true;
     park(task);
-    task.spins = false;
+    task.spins = task.polls = false;
   }
   if (stopping_) throw Stop{};
 }

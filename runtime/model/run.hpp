@@ -21,6 +21,7 @@
 #include "runtime/model/core.hpp"
 #include "runtime/model/fault.hpp"
 #include "runtime/model/global_memory.hpp"
+#include "runtime/model/window_order.hpp"
 
 namespace trilith::model {
 
@@ -41,6 +42,18 @@ class Run {
   [[nodiscard]] FaultSink& sink() const { return sink_; }
   [[nodiscard]] GlobalMemory& gm() { return gm_; }
   [[nodiscard]] std::string place(std::uint32_t text_line) const;
+  /// Of a line, or of the last one with a place of the user's that the core has passed: functions have none.
+  [[nodiscard]] TextPlace place_of(const Core& core, std::uint32_t text_line) const;
+  [[nodiscard]] bool has_place(std::uint32_t text_line) const;
+  /// A store to a signal cell has been done.
+  void signalled(const Core& core, std::uint64_t address, std::uint32_t text_line);
+
+  /// Null: it has none.
+  [[nodiscard]] const WindowOrder::Member* windows() const { return member_ ? &*member_ : nullptr; }
+  /// Is that a core of this launch?
+  [[nodiscard]] bool is_own(std::uint32_t core) const;
+  /// A fault of the program: two launches in no order.
+  [[noreturn]] void race(const Core& core, std::uint32_t line, const std::string& message);
 
   /// Keeps the first fault.
   void fault(const Core& core, std::uint32_t line, const std::string& message);
@@ -56,9 +69,6 @@ class Run {
   void wait_cross(Core& core, int id, std::uint32_t line);
   void sync_all(Core& core, bool vector_only, std::uint32_t line);
 
-  /// What small stores to a window cell release and a scalar read of it acquires.
-  std::map<std::uint64_t, Clock> signals;
-
  private:
   struct Worker;
   struct Task;  ///< a core of a block
@@ -70,6 +80,7 @@ class Run {
   void park(Task& task);
   void end_core(Core& core);
   [[nodiscard]] Task* next_task();
+  void wait_for_window(Task& task);
   [[nodiscard]] Task& task_of(const Core& core);
   [[nodiscard]] std::vector<std::uint32_t> partners(const Core& core, std::uint8_t mode) const;
   [[nodiscard]] std::vector<std::uint32_t> all_of(bool cube) const;
@@ -92,6 +103,7 @@ class Run {
   GlobalMemory gm_;
   std::optional<Fault> fault_;
   bool stopping_ = false;
+  std::optional<WindowOrder::Member> member_;
 
   std::vector<std::unique_ptr<Task>> tasks_;  ///< in order of their cores' numbers
   std::size_t started_ = 0, running_ = 0, last_ = 0;

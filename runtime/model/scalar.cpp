@@ -84,7 +84,7 @@ void clean(Core& core, std::uint64_t address, Core::Line& line, std::uint32_t te
       const Region& region = *gm.find(address + at, 1);
       const Range whole = within(region, address);
       if (const auto lost = gm.accesses().conflict(whole, false, operation.stamp(), line.fetched);
-          lost && !region.window && (lost->earlier.core != core.number() || lost->earlier.pipe != PIPE_S))
+          lost && !region.window && (lost->earlier.core != core.id() || lost->earlier.pipe != PIPE_S))
         operation.fault(text("writes a line of 64 bytes back that ", lost->earlier.name, " of ",
                              core.run().place(lost->earlier.line),
                              " has changed since it was fetched; two writers need lines of their own"));
@@ -100,6 +100,7 @@ void clean(Core& core, std::uint64_t address, Core::Line& line, std::uint32_t te
       std::uint32_t word = 0;
       std::memcpy(&word, &line.bytes[at], 4);
       __atomic_store_n(reinterpret_cast<std::uint32_t*>(address + at), word, __ATOMIC_RELEASE);
+      core.run().signalled(core, address + at, text_line);
       at += 3;
     } else {
       __atomic_store_n(reinterpret_cast<unsigned char*>(address + at),
@@ -131,13 +132,15 @@ std::uint64_t get_global(Core& core, const Span& tensor, std::int64_t index, std
   const Range range{address, address + size};
   if (const auto stale = gm.accesses().conflict(range, false, operation.stamp(), line.fetched);
       stale && core.clock(PIPE_S).knows(stale->earlier) && !region.window &&
-      (stale->earlier.core != core.number() || stale->earlier.pipe != PIPE_S))
+      (stale->earlier.core != core.id() || stale->earlier.pipe != PIPE_S))
     operation.fault(text("reads a line of 64 bytes that the core's cache has held since before ",
                          stale->earlier.name, " of ", core.run().place(stale->earlier.line),
                          " wrote it; DataCacheCleanAndInvalid first"));
   operation.reads_global(range);
   operation.start();
-  return bits_at(&line.bytes[address - start], size);
+  const std::uint64_t bits = bits_at(&line.bytes[address - start], size);
+  if (region.window) core.last_cell = {address, static_cast<std::int32_t>(bits)};
+  return bits;
 }
 
 void set_global(Core& core, const Span& tensor, std::int64_t index, std::uint64_t value,
@@ -214,6 +217,7 @@ void set_uncached(Core& core, const Span& tensor, std::uint64_t value, std::uint
   operation.writes_global({address, address + size});
   operation.start();
   store_scalar(address, size, value);
+  core.run().signalled(core, address, text_line);
 }
 
 void clean_cache(Core& core, const Span& tensor, bool whole, std::uint32_t text_line) {

@@ -9,6 +9,8 @@
 
 namespace pl::detail {
 
+bool waits_for_change(const CellWait& wait) { return wait.wraps && !wait.at_least; }
+
 WaitReport report_of(const CellWait& wait) {
   WaitReport report;
   report.rank = wait.part->rank;
@@ -20,6 +22,7 @@ WaitReport report_of(const CellWait& wait) {
   report.index = wait.index;
   report.expected = wait.expected;
   report.at_least = wait.at_least;
+  report.changes = waits_for_change(wait);
   report.seen = std::atomic_ref(*wait.cell).load(std::memory_order_seq_cst);
   if (wait.index < 0) return report;
   const auto& writers = wait.part->state->last_writers;
@@ -106,8 +109,10 @@ std::string deadlock_text(const std::vector<WaitReport>& waits, const std::vecto
       continue;
     }
     text += " for cell " + std::to_string(wait.index) + " of " + wait.window + " to be " +
-            (wait.at_least ? ">= " : "== ") + std::to_string(wait.expected) + "; it is " +
-            std::to_string(wait.seen);
+            (wait.changes    ? "another value than "
+             : wait.at_least ? ">= "
+                             : "== ") +
+            std::to_string(wait.expected) + "; it is " + std::to_string(wait.seen);
     if (wait.writer >= 0)
       text += ", last written by rank " + std::to_string(wait.writer) + " at " + wait.written_at.str();
     else

@@ -21,10 +21,14 @@ struct WaitReport {
   std::int64_t index = 0;  ///< as in CellWait
   std::int32_t expected = 0;
   bool at_least = false;
+  bool changes = false;
   std::int32_t seen = 0;
   int writer = -1;  ///< the rank that wrote the cell last; -1: none
   Location written_at;
 };
+
+/// A wait until the cell has another value than `expected`, whatever that is: `wraps` without `at_least`.
+[[nodiscard]] bool waits_for_change(const CellWait& wait);
 
 [[nodiscard]] WaitReport report_of(const CellWait& wait);
 

@@ -68,10 +68,8 @@ const WindowPart& peer_part(const RemoteCall& call) {
   const WindowPart& own = own_part(call);
   const int size = own.memory->size();
   if (call.peer < 0 || call.peer >= size)
-    throw CommError(std::string(name_of(call.operation)) + ": peer " + std::to_string(call.peer) +
-                        " of a window that " + std::to_string(size) +
-                        (size == 1 ? " rank shares" : " ranks share") + "; peers are 0 to " +
-                        std::to_string(size - 1),
+    throw CommError(codegen::message::peer_outside(name_of(call.operation), std::to_string(call.peer),
+                                                   std::to_string(size), std::to_string(size - 1)),
                     call.where.location());
   const WindowPart& peer = own.memory->part(static_cast<int>(call.peer));
   await_results(own, peer, call.operation, call.where);

@@ -66,6 +66,7 @@ WaitMonitor::WaitMonitor(RankStates& ranks, int count)
     : ranks_(ranks), patience_(count <= cores() ? beside : among_many) {}
 
 bool is_satisfied(const CellWait& wait, std::int32_t seen) {
+  if (waits_for_change(wait)) return seen != wait.expected;
   if (!wait.at_least) return seen == wait.expected;
   if (!wait.wraps) return seen >= wait.expected;
   return static_cast<std::int32_t>(static_cast<std::uint32_t>(seen) -

@@ -8,6 +8,7 @@
 #include "runtime/shared_memory.hpp"
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/call_note.hpp"
+#include "runtime/windows/device_cells.hpp"
 #include "runtime/windows/meeting.hpp"
 #include "runtime/windows/remote_memory.hpp"
 
@@ -82,8 +83,9 @@ WindowMemory::WindowMemory(int number, std::int64_t bytes_, std::int64_t element
       number_(number),
       where_(location_of(where)),
       monitor_(std::move(monitor)) {
-  const std::int64_t cells = round_up(own_cells * static_cast<std::int64_t>(sizeof(std::int32_t))) +
-                             (runner != nullptr && runner->ranks_are_far() ? call_notes_bytes : 0);
+  const bool far = runner != nullptr && runner->ranks_are_far();
+  const std::int64_t cells =
+      device_cells_offset + (far ? call_notes_bytes : line * static_cast<std::int64_t>(ranks.size()));
   std::int64_t part = 0, total = 0;
   if (__builtin_add_overflow(bytes, line + cells, &part) ||
       __builtin_mul_overflow(round_up(part), static_cast<std::int64_t>(ranks.size()), &total)) {
@@ -119,6 +121,10 @@ void WindowMemory::throw_released(const char* what, const Location& where) const
 
 void WindowMemory::renew(std::shared_ptr<WaitMonitor> monitor, bool zero) {
   monitor_ = std::move(monitor);
+  // A run that failed may have left signals there.
+  for (const WindowPart& part : parts_)
+    if (char* const cells = device_cells(part); cells != nullptr)
+      std::memset(cells, 0, static_cast<std::size_t>(line) * parts_.size());
   if (!zero) return;
   for (const WindowPart& part : parts_)
     if (part.far == nullptr) std::memset(part.base, 0, static_cast<std::size_t>(bytes));

@@ -41,7 +41,7 @@ Region scratch(std::vector<T>& data) {
 }
 template <class T>
 Region window(std::vector<T>& data) {
-  return {data.data(), static_cast<std::int64_t>(data.size() * sizeof(T)), true, true, false, "window"};
+  return {data.data(), static_cast<std::int64_t>(data.size() * sizeof(T)), true, true, false, "window", true};
 }
 
 struct Outcome {

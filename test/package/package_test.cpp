@@ -11,6 +11,7 @@
 #include <iterator>
 #include <string>
 
+#include <sys/wait.h>
 #include <unistd.h>
 
 namespace {
@@ -108,6 +109,25 @@ TEST_CASE("a package is equal to the byte when it is written again") {
   }
 }
 
+/// Builds the launcher of a package and runs it: its exit code, and what it has printed.
+struct Launcher {
+  explicit Launcher(const Folder& folder_) : folder(folder_), path((folder_.path / "launcher").string()) {
+    const std::string build = std::string("c++ -std=c++17 -Wall -Werror -I") + folder.path.string() + " -I" +
+                              TRILITH_ACL_HEADERS + " " + (folder.path / "host/main.cpp").string() + " " +
+                              TRILITH_ACL_LIBRARY + " -Wl,-rpath," +
+                              fs::path(TRILITH_ACL_LIBRARY).parent_path().string() + " -pthread -o " + path;
+    REQUIRE(std::system(build.c_str()) == 0);
+  }
+  int run() {
+    const int status = std::system((path + " " + folder.path.string() + " > " + path + ".out 2>&1").c_str());
+    printed = folder.text("launcher.out");
+    return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  }
+  const Folder& folder;
+  const std::string path;
+  std::string printed;
+};
+
 TEST_CASE("the launcher of a package computes on the model what the simulator computes") {
   pl::Array<float> x({2, 8, 8}), y({2, 8, 8});
   fill(x);
@@ -115,17 +135,10 @@ TEST_CASE("the launcher of a package computes on the model what the simulator co
   program.compile(x, y, config("a2a3")).save_with_data(folder.path.string(), x, y);
   // The simulator's results are in the arguments, too.
   CHECK(y.data()[127] == 4 * x.data()[127]);
-  const std::string launcher = (folder.path / "launcher").string();
-  const std::string build = std::string("c++ -std=c++17 -Wall -Werror -I") + folder.path.string() + " -I" +
-                            TRILITH_ACL_HEADERS + " " + (folder.path / "host/main.cpp").string() + " " +
-                            TRILITH_ACL_LIBRARY + " -Wl,-rpath," +
-                            fs::path(TRILITH_ACL_LIBRARY).parent_path().string() + " -o " + launcher;
-  REQUIRE(std::system(build.c_str()) == 0);
-  const std::string run = launcher + " " + folder.path.string() + " > " + launcher + ".out 2>&1";
-  const int code = std::system(run.c_str());
-  const std::string printed = folder.text("launcher.out");
-  CHECK_MESSAGE(code == 0, printed);
-  CHECK(printed.find("argument_2: OK") != std::string::npos);
+  Launcher launcher(folder);
+  const int code = launcher.run();
+  CHECK_MESSAGE(code == 0, launcher.printed);
+  CHECK(launcher.printed.find("argument_2: OK") != std::string::npos);
   CHECK(folder.text("data/argument_2.out.bin") == folder.text("data/argument_2.expected.bin"));
 
   // A wrong result is told with its place.
@@ -135,8 +148,90 @@ TEST_CASE("the launcher of a package computes on the model what the simulator co
   const float wrong = 1e9F;
   expected.write(reinterpret_cast<const char*>(&wrong), 4);
   expected.close();
-  CHECK(std::system(run.c_str()) != 0);
-  CHECK(folder.text("launcher.out").find("element 5 is") != std::string::npos);
+  CHECK(launcher.run() != 0);
+  CHECK(launcher.printed.find("element 5 is") != std::string::npos);
+}
+
+namespace {
+
+/// Rows go round by hand, then all are summed; two launches on the same windows.
+auto shift = pl::jit.incore([](pl::Tensor<float, 8, 8> x, pl::Out<pl::Tensor<float, 8, 8>> y,
+                               pld::DistributedTensor<float, 8, 8> box,
+                               pld::DistributedTensor<std::int32_t, 2> cells) {
+  const int n = pld::nranks(box), next = (pld::rank(box) + 1) % n;
+  pld::remote_store(pl::load(x), box, {.peer = next});
+  pld::notify(cells, {.peer = next, .offsets = {1}});
+  pld::wait(cells, {.offsets = {1}});
+  y = pl::store(pl::load(box), y);
+});
+auto total =
+    pl::jit.incore([](pl::InOut<pl::Tensor<float, 8, 8>> y, pld::DistributedTensor<float, 8, 8> box) {
+      pld::barrier(box);
+      pld::allreduce(box);
+      y = pl::store(pl::load(y) + pl::load(box), y);
+    });
+auto windows_on_device = pl::jit([](auto x, auto y, auto box, auto cells) {
+  shift(x, y, box, cells);
+  total(y, box);
+});
+auto windows_program =
+    pl::jit.host([](pl::Tensor<float, NR, 8, 8> x, pl::Out<pl::Tensor<float, NR, 8, 8>> y) {
+      auto box = pld::window<float>(pld::alloc_window_buffer<float>({8, 8}), {8, 8});
+      auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({2}), {2});
+      for (auto r : pl::range(pld::world_size())) windows_on_device(x[r], y[r], box, cells, pld::device = r);
+    });
+
+auto element = pl::jit.incore(
+    [](pl::Tensor<float, 8> x, pl::Tensor<std::int32_t, 1> at, pl::Out<pl::Tensor<float, 1>> y) {
+      const auto index = pl::read(pl::load(at), {0});
+      y = pl::store(pl::load(x, {index}, {1}), y);
+    });
+auto element_on_device = pl::jit([](auto x, auto at, auto y) { element(x, at, y); });
+auto element_program = pl::jit.host(
+    [](pl::Tensor<float, NR, 8> x, pl::Tensor<std::int32_t, NR, 1> at, pl::Out<pl::Tensor<float, NR, 1>> y) {
+      for (auto r : pl::range(pld::world_size())) element_on_device(x[r], at[r], y[r], pld::device = r);
+    });
+
+}  // namespace
+
+TEST_CASE("a launcher gives each device its part of the windows, and kernels that wait for each other run") {
+  pl::Array<float> x({2, 8, 8}), y({2, 8, 8});
+  fill(x);
+  const Folder folder;
+  windows_program.compile(x, y, config("a2a3")).save_with_data(folder.path.string(), x, y);
+  const auto manifest = nlohmann::json::parse(folder.text("manifest.json"));
+  CHECK(manifest["windows"].size() == 2);
+  CHECK(manifest["windows"][0]["ranks"] == nlohmann::json{0, 1});
+  CHECK(folder.text("host/main.cpp").find("rank0.device.reach(rank1.device)") != std::string::npos);
+  CHECK(folder.text("README.md").find("## Windows") != std::string::npos);
+  Launcher launcher(folder);
+  const int code = launcher.run();
+  CHECK_MESSAGE(code == 0, launcher.printed);
+  CHECK(folder.text("data/argument_2.out.bin") == folder.text("data/argument_2.expected.bin"));
+}
+
+TEST_CASE("a check that fails on a device is told with its line, and the launcher ends") {
+  pl::Array<float> x({2, 8}), y({2, 1});
+  pl::Array<std::int32_t> at({2, 1});
+  at(0, 0) = 3;
+  at(1, 0) = 7;
+  const Folder folder;
+  const auto compiled = element_program.compile(x, at, y, config("a2a3"));
+  compiled.save_with_data(folder.path.string(), x, at, y);
+  Launcher launcher(folder);
+  CHECK(launcher.run() == 0);
+
+  std::fstream index(folder.path / "data/argument_2.in.bin", std::ios::in | std::ios::out | std::ios::binary);
+  index.seekp(4);
+  const std::int32_t outside = 8;
+  index.write(reinterpret_cast<const char*>(&outside), 4);
+  index.close();
+  CHECK(launcher.run() == 3);
+  CHECK(launcher.printed.find("package_test.cpp:") != std::string::npos);
+  CHECK(launcher.printed.find(
+            "load: offset 8 with extent 1 on axis 0 is not inside the tensor, whose extent is 8") !=
+        std::string::npos);
+  CHECK(launcher.printed.find("kernel element, block 0") != std::string::npos);
 }
 
 TEST_CASE(

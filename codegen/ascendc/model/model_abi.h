@@ -10,7 +10,7 @@
 
 namespace AscendC::model {
 
-inline constexpr std::uint32_t abi_version = 1;
+inline constexpr std::uint32_t abi_version = 2;
 
 enum class Dtype : std::uint8_t { F16, BF16, F32, I8, U8, I16, U16, I32, U32, I64, U64 };
 
@@ -194,7 +194,28 @@ struct Region {
   bool window;   ///< other launches write it too while the kernel runs
   bool scratch;  ///< holds nothing before the launch: what is read must have been written by it
   const char* name;
+  bool signals = false;  ///< of a window: int32 cells in it are signals
 };
+
+/// Lines of the kernel's text that look at a cell until it has a value.
+struct SignalWait {
+  std::uint32_t first_line, last_line;
+  std::int32_t operation;  ///< pl::abi::RemoteOperation
+  bool at_least, known;    ///< `expected` is
+  std::int32_t expected;
+};
+
+/// Where each rank's part of a window lies in the address space of this one: the struct `Window` of emitted text. The host
+/// fills it for a pl::abi::Remote of the operation `remote_parts`.
+struct WindowParts {
+  static constexpr int most_ranks = 64;
+  std::uint32_t rank, ranks;
+  std::uint64_t unused;
+  std::uint64_t memory[most_ranks];  ///< the first element of the tensor argument
+  std::uint64_t cells[most_ranks];   ///< a line of 64 bytes for every rank, all zero between collectives
+};
+inline constexpr std::int32_t fault_peer = 7;     ///< code of a fault: a rank that a window has not
+inline constexpr std::int32_t remote_parts = 64;  ///< none of the requests that kernels make themselves
 
 /// The user's place of a line of the kernel's text.
 struct SourceLine {
@@ -214,6 +235,8 @@ struct Launch {
   std::int64_t region_count;
   const SourceLine* lines;  ///< entry i: of line i + 1 of the text; may be null
   std::int64_t line_count;
+  const SignalWait* waits = nullptr;
+  std::int64_t wait_count = 0;
 };
 
 /// What a kernel's entry gets (as pl::abi::Services::model).

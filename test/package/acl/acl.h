@@ -48,9 +48,24 @@ aclError aclrtResetDevice(std::int32_t deviceId);
 aclError aclrtCreateStream(aclrtStream* stream);
 aclError aclrtDestroyStream(aclrtStream stream);
 aclError aclrtSynchronizeStream(aclrtStream stream);
+enum aclrtStreamStatus {
+  ACL_STREAM_STATUS_COMPLETE = 0,
+  ACL_STREAM_STATUS_NOT_READY = 1,
+  ACL_STREAM_STATUS_RESERVED = 0xFFFF
+};
+aclError aclrtStreamQuery(aclrtStream stream, aclrtStreamStatus* status);
+aclError aclrtDeviceCanAccessPeer(std::int32_t* canAccessPeer, std::int32_t deviceId,
+                                  std::int32_t peerDeviceId);
+aclError aclrtDeviceEnablePeerAccess(std::int32_t peerDeviceId, std::uint32_t flags);
 
 aclError aclrtMalloc(void** devPtr, std::size_t size, aclrtMemMallocPolicy policy);
 aclError aclrtFree(void* devPtr);
+aclError aclrtMallocHost(void** hostPtr, std::size_t size);
+aclError aclrtFreeHost(void* hostPtr);
+aclError aclrtMemsetAsync(void* devPtr, std::size_t maxCount, std::int32_t value, std::size_t count,
+                          aclrtStream stream);
+aclError aclrtMemcpyAsync(void* dst, std::size_t destMax, const void* src, std::size_t count,
+                          aclrtMemcpyKind kind, aclrtStream stream);
 aclError aclrtMemset(void* devPtr, std::size_t maxCount, std::int32_t value, std::size_t count);
 aclError aclrtMemcpy(void* dst, std::size_t destMax, const void* src, std::size_t count,
                      aclrtMemcpyKind kind);
