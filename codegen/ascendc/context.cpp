@@ -76,8 +76,7 @@ std::int64_t granule_of(const Kernel& kernel) {
 
 Context::Context(const Kernel& kernel_, const Signature& signature_, const Tiling& tiling_)
     : kernel(kernel_), signature(signature_), tiling(tiling_), uses(fuse::count_uses(kernel_)) {
-  for (const char* taken :
-       {"r", "pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC", "GM_ADDR"})
+  for (const char* taken : {"pipe", "workspace", "windows", "half", "tiles", "AscendC", "GM_ADDR"})
     (void)names.fresh(taken);
   declared.assign(kernel.variables.size(), false);
   for (const Variable& variable : kernel.variables) variables.push_back(names.fresh(variable.name));
@@ -154,8 +153,10 @@ void Context::comment(const Statement& statement) {
 }
 
 void Context::open(const std::string& text, bool loop) {
-  program.nodes.push_back(
-      {.kind = loop ? Node::Kind::Open : Node::Kind::Branch, .text = text, .location = location});
+  program.nodes.push_back({.kind = loop ? Node::Kind::Open : Node::Kind::Branch,
+                           .text = text,
+                           .location = location,
+                           .turns = loop ? unknown_turns : 1});
 }
 
 void Context::otherwise() {

@@ -2,6 +2,7 @@
 // while everything fits beside it, else it moves to the workspace, the largest first.
 #include "codegen/ascendc/emit.hpp"
 
+#include "codegen/ascendc/cost.hpp"
 #include "codegen/ascendc/lowering.hpp"
 #include "codegen/ascendc/print.hpp"
 #include "codegen/error.hpp"
@@ -203,15 +204,18 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
       tiling.one_core = true;
       continue;
     }
-    synchronise(context->program);
     Emitted emitted;
+    emitted.blocks = tiling.cores > 1 ? std::min<std::int64_t>(tiling.cores, context->rounds) : 1;
+    emitted.estimate = estimate(context->program, emitted.blocks);
+    synchronise(context->program);
     xsimd::Names names;
     emitted.symbol = names.fresh("trilith_" + specialised.name);
-    emitted.blocks = tiling.cores > 1 ? std::min<std::int64_t>(tiling.cores, context->rounds) : 1;
     emitted.spmd = context->spmd;
     emitted.arguments = arguments_of(*context);
     emitted.workspace_bytes = context->check_bytes() + context->workspace_bytes;
+    if (emitted.spmd) emitted.further_workspace_bytes = context->workspace_bytes;
     emitted.checks = context->checks;
+    emitted.in_place = in_place_pairs(*context);
     print(*context, emitted.symbol, attempt.tile_bytes, emitted);
     return emitted;
   }

@@ -84,7 +84,9 @@ std::string model_entry(const Emitted& emitted, const Kernel& kernel) {
                (parameter.window ? "true" : "false") + ", " + quoted(variable.name) + ");\n";
   }
   const std::string blocks = emitted.spmd ? "args->block_count" : std::to_string(emitted.blocks);
-  const std::string bytes = std::to_string(emitted.workspace_bytes);
+  std::string bytes = std::to_string(emitted.workspace_bytes);
+  if (emitted.further_workspace_bytes > 0)
+    bytes += " + (" + blocks + " - 1) * " + std::to_string(emitted.further_workspace_bytes);
   std::string text = R"(
 // What launches the kernel on the CPU model.
 #include "pl/abi.hpp"
