@@ -193,7 +193,7 @@ int main(int argc, char** argv) try {
   std::printf("%llu programs from seed %llu: compiled and interpreted alike\n",
               static_cast<unsigned long long>(count - refused), static_cast<unsigned long long>(seed));
   if (refused != 0)
-    std::printf("%llu more have an operation that is refused, or angles out of range, on this target\n",
+    std::printf("%llu more have an operation that is refused on this target\n",
                 static_cast<unsigned long long>(refused));
 } catch (const std::exception& error) {
   std::fprintf(stderr, "fuzz_programs: %s\n", error.what());
