@@ -6,7 +6,10 @@
 #include <unistd.h>
 #include <atomic>
 #include <cerrno>
+#include <cstring>
+#include <filesystem>
 #include <random>
+#include <system_error>
 
 namespace trilith::jit {
 namespace {
@@ -63,6 +66,14 @@ bool publish_file(const std::string& path, std::string_view text, unsigned mode)
   unlink(temporary.c_str());
   errno = reason;
   return false;
+}
+
+std::string publish_with_folders(const std::string& path, std::string_view text) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) return error.message();
+  return publish_file(path, text, 0644) ? std::string() : std::string(std::strerror(errno));
 }
 
 }  // namespace trilith::jit

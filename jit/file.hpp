@@ -13,4 +13,7 @@ namespace trilith::jit {
 /// it. False (errno set) when that fails; nothing is left behind then. `mode` is set whatever the umask.
 [[nodiscard]] bool publish_file(const std::string& path, std::string_view text, unsigned mode = 0600);
 
+/// The same for everybody to read, with the folders on its way. "" or why it cannot be written.
+[[nodiscard]] std::string publish_with_folders(const std::string& path, std::string_view text);
+
 }  // namespace trilith::jit

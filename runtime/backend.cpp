@@ -1,6 +1,7 @@
 #include "runtime/backend.hpp"
 
 #include "codegen/ascendc/emit.hpp"
+#include "codegen/passes/constant_extents.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
 #include "runtime/byte_stream.hpp"
@@ -8,6 +9,7 @@
 #include "runtime/context_state.hpp"
 #include "runtime/external_kernel.hpp"
 #include "runtime/fork_safe.hpp"
+#include "runtime/platform.hpp"
 #include "runtime/rank_channel.hpp"
 #include "runtime/thread_annotations.hpp"
 
@@ -75,7 +77,7 @@ jit::Source model_source(const CapturedKernel& kernel, const codegen::Kernel& sp
   const codegen::ascendc::Emitted emitted = codegen::ascendc::emit(specialised, signature);
   return {emitted.text + "\n" + codegen::ascendc::model_entry(emitted, specialised),
           emitted.symbol + "_entry", kernel.ir.name + " (" + description + ") on the model",
-          kernel.location(), ""};
+          kernel.location(), pairs_to_text(emitted.in_place)};
 }
 
 /// Stands for code that only a device can run.
@@ -137,21 +139,26 @@ Backend::~Backend() = default;
 Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& signature,
                         ContextState& context) {
   const std::string description = describe(kernel.ir, signature);
+  const Platform platform = platform_of(context.config.platform);
   std::vector<jit::KeyPart> parts = {
       {"kernel", kernel.hash},
       {"signature", description},
       {"platform", context.config.platform},
-      {"emitter", context.config.platform == "a2a3model" ? model_version : emitter_version}};
+      {"emitter", platform == Platform::Model ? model_version : emitter_version}};
   if (kernel.external != nullptr) {
     parts = kernel.external->key;
     parts.push_back({"ranks", ranks_of(signature)});
     parts.push_back({"platform", context.config.platform});
     parts.push_back({"external", external_version});
   }
-  if (context.config.platform == "a2a3") {
-    if (kernel.external == nullptr)
-      (void)codegen::ascendc::emit(codegen::specialise(kernel.ir, signature), signature);
-    return {nullptr, needs_hardware, {}, Origin::Compiled};
+  if (platform == Platform::Hardware) {
+    Executable result{nullptr, needs_hardware, {}, Origin::Compiled};
+    if (kernel.external == nullptr) {
+      result.for_hardware = std::make_shared<const codegen::ascendc::Emitted>(
+          codegen::ascendc::emit(codegen::specialise_to_constant_extents(kernel.ir, signature), signature));
+      result.in_place = result.for_hardware->in_place;
+    }
+    return result;
   }
   bool produced = false;
   const auto produce = [&]() -> jit::Source {
@@ -163,10 +170,11 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
     if (kernel.external != nullptr) return external_source(*kernel.external, ranks_of(signature));
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    const codegen::Kernel specialised = codegen::specialise(kernel.ir, signature);
+    const codegen::Kernel specialised = is_ascendc(platform)
+                                            ? codegen::specialise_to_constant_extents(kernel.ir, signature)
+                                            : codegen::specialise(kernel.ir, signature);
     const auto middle = Clock::now();
-    if (context.config.platform == "a2a3model")
-      return model_source(kernel, specialised, signature, description);
+    if (platform == Platform::Model) return model_source(kernel, specialised, signature, description);
     codegen::xsimd::Emitted emitted = codegen::xsimd::emit(specialised, signature);
     if (rank_channel() == nullptr)
       context.add_phase_seconds(std::chrono::duration<double>(middle - start).count(),

@@ -1,6 +1,7 @@
 // runtime/backend.hpp -- the way from a captured kernel and a signature to code that can be called.
 #pragma once
 
+#include "codegen/ascendc/emit.hpp"
 #include "codegen/specialise.hpp"
 #include "codegen/xsimd/emit.hpp"
 #include "jit/engine.hpp"
@@ -25,6 +26,8 @@ struct Executable {
   abi::Entry entry = nullptr;
   std::vector<std::pair<int, int>> in_place;  ///< (input, output) parameters that may be the same memory
   Origin origin = Origin::Compiled;
+  std::shared_ptr<const trilith::codegen::ascendc::Emitted> for_hardware =
+      {};  ///< on a2a3: what a package holds
 };
 
 /// The JIT does not work on this machine (no compiler library, no executable memory): carry on without it.

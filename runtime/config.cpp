@@ -3,6 +3,7 @@
 
 #include "pl/error.hpp"
 #include "runtime/config_fields.hpp"
+#include "runtime/platform.hpp"
 
 #include <algorithm>
 #include <set>
@@ -36,7 +37,7 @@ void require_default(const char* name, const T& value, const T& initial) {
 }
 
 void validate_platform(const std::string& platform) {
-  if (platform != "a2a3sim" && platform != "a2a3model" && platform != "a2a3")
+  if (!find_platform(platform))
     refuse("platform", text_of(platform),
            "\"a2a3sim\" (simulated devices), \"a2a3model\" (simulated devices that run the emitted AscendC "
            "on a model of "

@@ -3,6 +3,7 @@
 #include "pl/error.hpp"
 #include "runtime/backend.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/platform.hpp"
 #include "runtime/shared_memory.hpp"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ DefaultContext& the_default() {
 
 ContextState::ContextState(RunConfig config_)
     : config(std::move(config_)),
-      constant_extents(config.platform == "a2a3model" || config.platform == "a2a3"),
+      constant_extents(is_ascendc(platform_of(config.platform))),
       id(next_context_id.fetch_add(1)),
       eager_(config.eager),
       backend_(std::make_unique<Backend>(config)) {

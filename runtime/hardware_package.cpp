@@ -1,6 +1,5 @@
 #include "runtime/hardware_package.hpp"
 
-#include "codegen/specialise.hpp"
 #include "jit/file.hpp"
 #include "pl/detail/location.hpp"
 #include "runtime/captured_kernel.hpp"
@@ -8,8 +7,6 @@
 #include "runtime/program.hpp"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
@@ -174,7 +171,7 @@ class PackageMaker {
   }
 
   void add_launch(const RecordedDispatch& dispatch, const RecordedTask& task) {
-    if (task.code == nullptr)
+    if (task.code == nullptr || task.code->emitted == nullptr)
       throw Refusal{"kernel " + task.name + " has no captured form that AscendC could be emitted from"};
     ascendc::Launch launch;
     launch.rank = dispatch.rank;
@@ -235,12 +232,9 @@ class PackageMaker {
   int kernel_of(const RecordedTask& task) {
     const auto [at, fresh] =
         kernels_.try_emplace({task.kernel, task.signature}, static_cast<int>(kernels_.size()));
-    if (fresh) {
-      const trilith::codegen::Kernel specialised =
-          trilith::codegen::specialise(task.code->kernel->ir, task.code->signature);
+    if (fresh)
       package_.kernels.push_back(
-          {ascendc::emit(specialised, task.code->signature), task.name, task.signature, specialised.files});
-    }
+          {*task.code->emitted, task.name, task.signature, task.code->kernel->ir.files});
     return at->second;
   }
 
@@ -303,14 +297,11 @@ class PackageMaker {
 
 void write_file(const std::string& folder, const std::string& path, std::string_view bytes,
                 const std::source_location& where) {
-  const std::filesystem::path file = std::filesystem::path(folder) / path;
-  std::error_code error;
-  std::filesystem::create_directories(file.parent_path(), error);
-  if (!error && trilith::jit::publish_file(file.string(), bytes, 0644)) return;
-  throw ConfigError("the package cannot be written: " + file.string() + ": " +
-                        (error ? error.message() : std::string(std::strerror(errno))) +
-                        "; name a folder that may be written",
-                    location_of(where));
+  const std::string file = (std::filesystem::path(folder) / path).string();
+  if (const std::string reason = trilith::jit::publish_with_folders(file, bytes); !reason.empty())
+    throw ConfigError(
+        "the package cannot be written: " + file + ": " + reason + "; name a folder that may be written",
+        location_of(where));
 }
 
 }  // namespace

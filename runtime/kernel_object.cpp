@@ -397,7 +397,7 @@ class KernelDispatch {
     task.name = name();
     if (specialisation != nullptr) task.signature = specialisation->signature;
     if (context.constant_extents && specialisation != nullptr && state_.external == nullptr)
-      task.code = code_of(call_plan(true), context, arguments, measured);
+      task.code = code_of(call_plan(true), context, arguments, measured, specialisation->code.for_hardware);
     if (thread.options != nullptr) task.blocks = thread.options->blocks;
     const auto parameters = state_.parameters;
     for (std::size_t i = 0; i < parameters.size(); ++i)
@@ -411,10 +411,11 @@ class KernelDispatch {
     return specialisation != nullptr ? specialisation->returned_parameter : result_is_unknown;
   }
 
-  std::shared_ptr<const TaskCode> code_of(const CallPlan& plan, const ContextState& context,
-                                          const Argument* arguments, const Measured* measured) const {
+  std::shared_ptr<const TaskCode> code_of(
+      const CallPlan& plan, const ContextState& context, const Argument* arguments, const Measured* measured,
+      std::shared_ptr<const codegen::ascendc::Emitted> for_hardware) const {
     auto code = std::make_shared<TaskCode>(
-        TaskCode{plan.kernel, signature_of(plan, context, arguments, measured), {}});
+        TaskCode{plan.kernel, signature_of(plan, context, arguments, measured), {}, std::move(for_hardware)});
     for (const CallPlan::Capture& capture : plan.captures)
       code->captures.push_back(read_capture(closure_, capture));
     return code;

@@ -9,6 +9,7 @@
 #include "runtime/mpi/equal_plans.hpp"
 #include "runtime/mpi/mpi_world.hpp"
 #include "runtime/plan_collectives.hpp"
+#include "runtime/platform.hpp"
 #include "runtime/shared_memory.hpp"
 #include "runtime/trace.hpp"
 
@@ -180,7 +181,7 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
                          ": compile it again for this shape, or make the extent a pl::dynamic",
                      location_of(where));
   require_equal_extents(with, where);
-  if (program->config.platform == "a2a3") {
+  if (platform_of(program->config.platform) == Platform::Hardware) {
     const std::string folder =
         (program->config.dump_dir.empty() ? std::string() : program->config.dump_dir + "/") +
         "trilith_package";

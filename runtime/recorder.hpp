@@ -1,6 +1,7 @@
 // runtime/recorder.hpp -- the plan of a program: what its orchestrators dispatched in the run that records.
 #pragma once
 
+#include "codegen/ascendc/emit.hpp"
 #include "codegen/specialise.hpp"
 #include "pl/detail/kernel_object.hpp"
 #include "pl/detail/program.hpp"
@@ -46,6 +47,7 @@ struct TaskCode {
   std::shared_ptr<const CapturedKernel> kernel;
   trilith::codegen::Signature signature;
   std::vector<std::uint64_t> captures;  ///< their slots
+  std::shared_ptr<const trilith::codegen::ascendc::Emitted> emitted = {};
 };
 
 /// One call of an in-core kernel.

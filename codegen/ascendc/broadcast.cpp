@@ -59,6 +59,7 @@ Tile Vector::broadcast(const char* operation, const Tile& a, const Tile& b) {
            "AscendC::Brcb(" + text(blocks) + ", " + text(tile) + ", " + repeat +
                ", AscendC::BrcbRepeatParams{1, 8});",
            {{blocks.object, true}, {tile.object, false}});
+    c.takes({{Work::Unit::Vector, (block_.max_rows + 7) / 8}});
     return {text(blocks), {blocks.object, false}, 0, 1, false};
   };
   const Side first = side(a);
@@ -87,6 +88,7 @@ Tile Vector::broadcast(const char* operation, const Tile& a, const Tile& b) {
   std::vector<Touch> touches{writes(result), first.touch};
   if (!alone) touches.push_back(second.touch);
   c.line(Pipe::Vector, text, std::move(touches));
+  takes_rows(lines.whole + (lines.rest > 0 ? 1 : 0));
   return result;
 }
 

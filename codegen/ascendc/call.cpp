@@ -42,7 +42,7 @@ void Context::remember_calls(std::span<const Statement> list) {
 bool Context::is_operand_region(std::span<const Statement> list, std::size_t at) const {
   const Statement& statement = list[at];
   if (statement.kind != StatementKind::Assign || statement.value.op != Op::Load ||
-      !of_calls.contains(statement.variable) || uses.writes[statement.variable] != 1)
+      uses.writes[statement.variable] != 1)
     return false;
   const fuse::Region region = fuse::region_of(kernel, statement);
   const TensorInfo& tensor = tensors.at(region.tensor);
@@ -52,11 +52,12 @@ bool Context::is_operand_region(std::span<const Statement> list, std::size_t at)
   int reads = 0;
   bool moved = false;
   for_each(list.subspan(at + 1), [&](const Statement& later) {
-    if (later.kind == StatementKind::Assign && is_call(later.value))
+    // The scalar pipe reads one element where it lies.
+    if (later.kind == StatementKind::Assign && (is_call(later.value) || later.value.op == Op::Read))
       for_each(later.value, [&](VariableId variable) { reads += variable == statement.variable ? 1 : 0; });
     for_each(*region.offsets, [&](VariableId variable) { moved = moved || later.variable == variable; });
   });
-  return !moved && reads == uses.reads[statement.variable];
+  return !moved && reads > 0 && reads == uses.reads[statement.variable];
 }
 
 bool Context::is_result_region(std::span<const Statement> list, std::size_t at) const {

@@ -40,8 +40,9 @@ void fill(TileCall& call, const View& to, const std::string& value);
 [[nodiscard]] View new_view(TileCall& call, const View& like);
 /// The view, or its elements copied to the workspace where they do not lie densely (or must be there).
 [[nodiscard]] View dense(TileCall& call, const View& from, bool in_workspace = false);
-/// Text of the function CopyRows.
+/// Texts of the functions CopyRows and FillRows.
 extern const char* const copy_rows;
+extern const char* const fill_rows;
 
 // product.cpp, layout.cpp, generate.cpp, index.cpp
 void lower_product(TileCall& call);

@@ -87,8 +87,8 @@ Context::Context(const WithPeers& with, const Signature& signature_, const Tilin
       tiling(tiling_),
       uses(fuse::count_uses(with.kernel)),
       peer_parts(with.parts) {
-  for (const char* taken : {"r", "pipe", "workspace", "windows", "half", "a", "b", "i", "tiles", "AscendC",
-                            "GM_ADDR", "Window", "PartOf", "Notify", "Meeting", "meeting"})
+  for (const char* taken : {"pipe", "workspace", "windows", "half", "tiles", "AscendC", "GM_ADDR", "Window",
+                            "PartOf", "Notify", "Meeting", "meeting"})
     (void)names.fresh(taken);
   declared.assign(kernel.variables.size(), false);
   for (const Variable& variable : kernel.variables) variables.push_back(names.fresh(variable.name));
@@ -166,8 +166,10 @@ void Context::comment(const Statement& statement) {
 }
 
 void Context::open(const std::string& text, bool loop) {
-  program.nodes.push_back(
-      {.kind = loop ? Node::Kind::Open : Node::Kind::Branch, .text = text, .location = location});
+  program.nodes.push_back({.kind = loop ? Node::Kind::Open : Node::Kind::Branch,
+                           .text = text,
+                           .location = location,
+                           .turns = loop ? unknown_turns : 1});
 }
 
 void Context::otherwise() {

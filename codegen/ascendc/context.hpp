@@ -86,6 +86,11 @@ struct View {
   }
 };
 
+/// What an integer lies between, both ends included.
+struct Range {
+  std::int64_t first = 0, last = 0;
+};
+
 /// Thrown when a tile cannot be kept in the unified buffer: it is then kept in the workspace.
 struct Spill {
   std::string name;
@@ -150,9 +155,13 @@ struct Context {
   ObjectId add_object(Object object);
   [[nodiscard]] static std::string name(ObjectId object);
   void line(Pipe pipe, std::string text, std::vector<Touch> touches = {}, bool in_place = false);
+  /// The last line takes this.
+  void takes(std::vector<Work> work) { program.nodes.back().work = std::move(work); }
   void comment(const Statement& statement);
   void note(const std::string& text);  ///< a comment line
   void open(const std::string& text, bool loop = true);
+  /// The body that was opened last runs that often.
+  void turns(double count) { program.nodes.back().turns = count; }
   void otherwise();
   void close();
   int queue(bool in, int number, std::int64_t bytes, bool twice);
@@ -171,6 +180,11 @@ struct Context {
                               bool stored = false);
   /// Elements from one row of a tile to the next.
   [[nodiscard]] std::int64_t pitch(std::int64_t columns) const { return round_up(columns, granule); }
+
+  // range.cpp
+  std::map<VariableId, Range> ranges;
+  [[nodiscard]] std::optional<Range> range_of(const Expr& expression) const;
+  void remember_range(VariableId variable, std::optional<Range> range);
 
   // scalar.cpp
   [[nodiscard]] std::string scalar(const Expr& expression);
@@ -236,6 +250,9 @@ struct Context {
   std::map<std::int32_t, std::string> labels;
   std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`
 };
+
+/// in_place.cpp: (input, output) parameters that may be the same memory.
+[[nodiscard]] std::vector<std::pair<int, int>> in_place_pairs(const Context& context);
 
 /// What the elements of a dtype are in the unified buffer: float for bfloat16, int32 for the short integers and
 /// uint32, half 0 or 1 for bool. 64-bit types stay what they are and can only be moved.

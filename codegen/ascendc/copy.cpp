@@ -42,9 +42,7 @@ __aicore__ inline void CopyRows(const AscendC::GlobalTensor<T>& to, const Ascend
 }
 )";
 
-namespace {
-
-constexpr const char* fill_rows = R"(
+const char* const fill_rows = R"(
 /// Rows of one value each, from the buffer.
 template <typename T>
 __aicore__ inline void FillRows(const AscendC::GlobalTensor<T>& to, const AscendC::LocalTensor<T>& buffer, T value,
@@ -62,6 +60,8 @@ __aicore__ inline void FillRows(const AscendC::GlobalTensor<T>& to, const Ascend
   AscendC::PipeBarrier<PIPE_ALL>();
 }
 )";
+
+namespace {
 
 struct Axis {
   std::int64_t extent, to, from;
@@ -114,6 +114,7 @@ void copy(TileCall& call, const View& to, const View& from) {
   for (const Axis& axis : axes) {
     const std::string i = c.names.fresh("i");
     c.open("for (int64_t " + i + " = 0; " + i + " < " + number(axis.extent) + "; ++" + i + ") {");
+    c.turns(static_cast<double>(axis.extent));
     target.at.add(Amount{axis.to}, i);
     source.at.add(Amount{axis.from}, i);
   }
@@ -123,6 +124,7 @@ void copy(TileCall& call, const View& to, const View& from) {
              ".ReinterpretCast<" + type + ">(), " + number(rows.extent) + ", " + number(columns) + ", " +
              number(rows.to) + ", " + number(rows.from) + ");",
          {{to.object, true}, {from.object, false}, {buffer, true}});
+  c.takes({{Work::Unit::MoveIn, rows.extent * row}, {Work::Unit::MoveOut, rows.extent * row}});
   for (std::size_t i = 0; i < axes.size(); ++i) c.close();
 }
 
@@ -142,6 +144,7 @@ void fill(TileCall& call, const View& to, const std::string& value) {
   for (const Axis& axis : axes) {
     const std::string i = c.names.fresh("i");
     c.open("for (int64_t " + i + " = 0; " + i + " < " + number(axis.extent) + "; ++" + i + ") {");
+    c.turns(static_cast<double>(axis.extent));
     target.at.add(Amount{axis.to}, i);
   }
   const ObjectId buffer = c.scratch(std::min<std::int64_t>(8192, round_up(columns * bytes_of(to.dtype), 32)));
@@ -149,6 +152,9 @@ void fill(TileCall& call, const View& to, const std::string& value) {
              type + ">(), static_cast<" + type + ">(" + value + "), " + number(rows.extent) + ", " +
              number(columns) + ", " + number(rows.to) + ");",
          {{to.object, true}, {buffer, true}});
+  const std::int64_t row = round_up(columns * bytes_of(to.dtype), 32);
+  c.takes({{Work::Unit::Scalar, std::min<std::int64_t>(columns, 8192 / bytes_of(to.dtype))},
+           {Work::Unit::MoveOut, rows.extent * row}});
   for (std::size_t i = 0; i < axes.size(); ++i) c.close();
 }
 

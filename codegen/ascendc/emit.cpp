@@ -2,6 +2,7 @@
 // while everything fits beside it, else it moves to the workspace, the largest first.
 #include "codegen/ascendc/emit.hpp"
 
+#include "codegen/ascendc/cost.hpp"
 #include "codegen/ascendc/lowering.hpp"
 #include "codegen/ascendc/print.hpp"
 #include "codegen/error.hpp"
@@ -216,16 +217,19 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
               "all resident would wait for each other; wait in a kernel of one block, and launch "
               "the blocks behind it",
           context->place(specialised.location));
-    synchronise(context->program);
     Emitted emitted;
+    emitted.blocks = tiling.cores > 1 ? std::min<std::int64_t>(tiling.cores, context->rounds) : 1;
+    emitted.estimate = estimate(context->program, emitted.blocks);
+    synchronise(context->program);
     xsimd::Names names;
     emitted.symbol = names.fresh("trilith_" + specialised.name);
-    emitted.blocks = tiling.cores > 1 ? std::min<std::int64_t>(tiling.cores, context->rounds) : 1;
     emitted.spmd = context->spmd;
     emitted.arguments = arguments_of(*context);
     emitted.workspace_bytes = context->check_bytes() + context->workspace_bytes;
+    if (emitted.spmd) emitted.further_workspace_bytes = context->workspace_bytes;
     emitted.checks = context->checks;
     emitted.windows = context->windows;
+    emitted.in_place = in_place_pairs(*context);
     print(*context, emitted.symbol, attempt.tile_bytes, emitted);
     emitted.waits = context->waits;
     return emitted;

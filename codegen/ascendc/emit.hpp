@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace trilith::codegen::ascendc {
@@ -70,20 +71,40 @@ struct WindowArgument {
   bool signals = false;  ///< it has signal cells of the kernel
 };
 
+/// How long one pipe is busy, by published peak rates (cost.hpp).
+struct PipeCycles {
+  std::string pipe;  ///< "AIV V", "AIC MTE2", ...: the core and its pipe
+  std::string rate;  ///< in words, with where it is from
+  double block = 0;  ///< of the block that has most to do
+  double all = 0;    ///< of all blocks together
+};
+
+struct Estimate {
+  std::vector<PipeCycles> pipes;  ///< those that have something to do
+  int open_loops = 0;             ///< loops whose turns only the run knows: counted once
+};
+
 struct Emitted {
   std::string text;    ///< includes only kernel_operator.h
   std::string symbol;  ///< the extern "C" entry
   CoreType cores = CoreType::Vector;
-  std::int64_t blocks = 1;           ///< cores to launch; with `spmd` the caller's blocks instead
-  bool spmd = false;                 ///< the kernel asks for its block's number
-  std::int64_t workspace_bytes = 0;  ///< of device memory, for all blocks
+  std::int64_t blocks = 1;                   ///< cores to launch; with `spmd` the caller's blocks instead
+  bool spmd = false;                         ///< the kernel asks for its block's number
+  std::int64_t workspace_bytes = 0;          ///< of device memory, for all blocks; with `spmd` for one
+  std::int64_t further_workspace_bytes = 0;  ///< with `spmd`: for each further block
   std::vector<KernelArgument> arguments;
   std::vector<Allocation> memory;
   std::vector<Check> checks;
   std::vector<WindowArgument> windows;  ///< empty: the kernel takes no context
   std::vector<SignalWait> waits;
+  std::vector<std::pair<int, int>> in_place;  ///< (input, output) parameters that may be the same memory
+  Estimate estimate;
   std::vector<SourceLocation>
       lines;  ///< by line of the text, the first one at 0: the user's place, line 0: none
+
+  [[nodiscard]] std::int64_t workspace_for(std::int64_t launched) const {
+    return workspace_bytes + (launched - 1) * further_workspace_bytes;
+  }
 };
 
 [[nodiscard]] Emitted emit(const Kernel& specialised, const Signature& signature);

@@ -143,6 +143,8 @@ void lower_generate(TileCall& call) {
   c.call("FillBy(" + text_of(to) + ", " + Context::name(buffer) + ".ReinterpretCast<" + type + ">(), " +
              std::to_string(to.size()) + ", " + element + ");",
          {{to.object, true}, {buffer, true}});
+  c.takes(
+      {{Work::Unit::Scalar, to.size()}, {Work::Unit::MoveOut, round_up(to.size() * bytes_of(to.dtype), 32)}});
 }
 
 }  // namespace trilith::codegen::ascendc

@@ -4,6 +4,7 @@
 #include "codegen/ascendc/index_functions.hpp"
 
 #include <algorithm>
+#include <bit>
 
 namespace trilith::codegen::ascendc {
 namespace {
@@ -76,22 +77,39 @@ Buffer buffer(TileCall& call, std::int64_t elements, DType dtype) {
   return {object, Context::name(object) + ".ReinterpretCast<" + moved_type(dtype) + ">()"};
 }
 
-/// The call of a function that finds the first index out of range; it goes on with index 0, and the report says so.
-void checked_call(TileCall& call, const std::string& what, const std::string& text,
-                  std::vector<Touch> touches) {
+/// What a function takes that moves lines in, walks them element by element, and moves lines out.
+std::vector<Work> by_lines(std::initializer_list<View> in, const View& out, std::int64_t elements) {
+  std::int64_t bytes = 0;
+  for (const View& view : in) bytes += view.size() * bytes_of(view.dtype);
+  return {{Work::Unit::MoveIn, bytes},
+          {Work::Unit::Scalar, elements},
+          {Work::Unit::MoveOut, out.size() * bytes_of(out.dtype)}};
+}
+
+/// The call of a function that finds the first index out of range, of each kind that `what` names; it goes on with
+/// index 0, and the report says so.
+void checked_call(TileCall& call, const std::vector<std::string>& what, std::string text,
+                  std::vector<Touch> touches, std::vector<Work> work) {
   Context& c = call.c;
-  const std::string bad = c.names.fresh("bad");
   c.function("BadIndex", functions::bad_index);
-  c.checks.push_back({fault_index, what, call.statement.location});
   c.open("{", false);
-  c.program.nodes.push_back(
-      {.kind = Node::Kind::Code, .text = "BadIndex " + bad + ";", .location = c.location});
-  c.call(text + ", " + bad + ");", std::move(touches));
-  c.program.nodes.push_back({.kind = Node::Kind::Code,
-                             .text = "if (" + bad + ".found) Fault(workspace, " +
-                                     number(static_cast<std::int64_t>(c.checks.size())) + ", " + bad +
-                                     ".given, " + bad + ".bound, 0);",
-                             .location = c.location});
+  std::vector<std::string> found;
+  for (std::size_t i = 0; i < what.size(); ++i) {
+    found.push_back(c.names.fresh("bad"));
+    c.program.nodes.push_back(
+        {.kind = Node::Kind::Code, .text = "BadIndex " + found.back() + ";", .location = c.location});
+    text += ", " + found.back();
+  }
+  c.call(text + ");", std::move(touches));
+  c.takes(std::move(work));
+  for (std::size_t i = 0; i < what.size(); ++i) {
+    c.checks.push_back({fault_index, what[i], call.statement.location});
+    c.program.nodes.push_back({.kind = Node::Kind::Code,
+                               .text = "if (" + found[i] + ".found) Fault(workspace, " +
+                                       number(static_cast<std::int64_t>(c.checks.size())) + ", " + found[i] +
+                                       ".given, " + found[i] + ".bound, 0);",
+                               .location = c.location});
+  }
   c.close();
 }
 
@@ -111,6 +129,7 @@ void argument(TileCall& call) {
           text_of(call.result) + ", " + text_of(lines.view) + ", " + line.text + ", " + found.text + ", " +
           number(lines.count) + ", " + number(lines.length) + ");",
       {{call.result.object, true}, {lines.view.object, false}, {line.object, true}, {found.object, true}});
+  call.c.takes(by_lines({lines.view}, call.result, lines.view.size() + lines.count));
 }
 
 void cumsum(TileCall& call) {
@@ -125,6 +144,7 @@ void cumsum(TileCall& call) {
                   text_of(target.view) + ", " + text_of(lines.view) + ", " + line.text + ", " +
                   number(lines.count) + ", " + number(lines.length) + ");",
               {{target.view.object, true}, {lines.view.object, false}, {line.object, true}});
+  call.c.takes(by_lines({lines.view}, target.view, 2 * lines.view.size()));
   finish(call, target);
 }
 
@@ -147,6 +167,10 @@ void order(TileCall& call) {
                {line.object, true},
                {a.object, true},
                {b.object, true}});
+  // A merge reads two positions and their elements, and writes one.
+  const std::int64_t merges =
+      std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(lines.length - 1, 0)));
+  call.c.takes(by_lines({lines.view}, target.view, lines.view.size() * (5 * merges + 1)));
   finish(call, target);
 }
 
@@ -161,7 +185,7 @@ void gather(TileCall& call) {
   const Buffer line = buffer(call, from.length, x.dtype), numbers = buffer(call, at.length, indices.dtype),
                result = buffer(call, at.length, x.dtype);
   // Where the axis has no element every index is outside, and no line is read.
-  checked_call(call, "gather",
+  checked_call(call, {"gather"},
                "GatherLines<" + own_type(indices.dtype) + ">(" + text_of(target.view) + ", " +
                    text_of(from.view) + ", " + text_of(at.view) + ", " + line.text + ", " + numbers.text +
                    ", " + result.text + ", " + number(at.count) + ", " + number(from.length) + ", " +
@@ -171,7 +195,8 @@ void gather(TileCall& call) {
                 {at.view.object, false},
                 {line.object, true},
                 {numbers.object, true},
-                {result.object, true}});
+                {result.object, true}},
+               by_lines({from.view, at.view}, target.view, 3 * at.view.size()));
   finish(call, target);
 }
 
@@ -188,7 +213,7 @@ void scatter(TileCall& call) {
   const Buffer line = buffer(call, lines.length, x.dtype), numbers = buffer(call, at.length, indices.dtype),
                values = buffer(call, at.length, x.dtype);
   const std::string sum = is_floating(x.dtype) ? "float" : "uint64_t";
-  checked_call(call, adds ? "scatter_add" : "scatter",
+  checked_call(call, {adds ? "scatter_add" : "scatter"},
                "ScatterLines<" + own_type(indices.dtype) + ", " + sum + ", " + word(adds) + ">(" +
                    text_of(target.view) + ", " + text_of(lines.view) + ", " + text_of(at.view) + ", " +
                    text_of(given.view) + ", " + line.text + ", " + numbers.text + ", " + values.text + ", " +
@@ -200,7 +225,8 @@ void scatter(TileCall& call) {
                 {given.view.object, false},
                 {line.object, true},
                 {numbers.object, true},
-                {values.object, true}});
+                {values.object, true}},
+               by_lines({lines.view, at.view, given.view}, target.view, (adds ? 4 : 3) * at.view.size()));
   finish(call, target);
 }
 
@@ -256,7 +282,7 @@ void rows(TileCall& call, const View& from_any, const View& indices_any) {
   const Buffer numbers = buffer(call, std::min<std::int64_t>(count, 1024), indices.dtype),
                elements =
                    buffer(call, std::min<std::int64_t>(row, most_line / bytes_of(from.dtype)), from.dtype);
-  checked_call(call, "gather_row",
+  checked_call(call, {"gather_row"},
                "GatherRows<" + own_type(indices.dtype) + ">(" + text_of(call.result) + ", " + text_of(from) +
                    ", " + text_of(indices) + ", " + numbers.text + ", " + elements.text + ", " +
                    number(count) + ", " + number(row) + ", " + number(from.strides[0]) + ", " +
@@ -265,7 +291,51 @@ void rows(TileCall& call, const View& from_any, const View& indices_any) {
                 {from.object, false},
                 {indices.object, false},
                 {numbers.object, true},
-                {elements.object, true}});
+                {elements.object, true}},
+               by_lines({call.result, indices}, call.result, count));
+}
+
+void pages(TileCall& call) {
+  Context& c = call.c;
+  const View from = with_dense_rows(call, tensor_view(call), 2), table = dense(call, call.operand(3));
+  const bool each = call.expr.operands[4].type.is_tile();
+  if (call.result.size() == 0) return;
+  const std::int64_t entries = table.extents.back(), count = call.result.extents[table.extents.size() - 1];
+  std::int64_t sequences = 1;
+  for (std::size_t axis = 0; axis + 1 < table.extents.size(); ++axis) sequences *= table.extents[axis];
+  const std::int64_t row = call.result.size() / (sequences * count);
+  c.function("CopyRows", copy_rows);
+  c.function("FillRows", fill_rows);
+  c.function("BadIndex", functions::bad_index);
+  c.function("Line", functions::line);
+  c.function("GatherPages", functions::gather_pages);
+  const Buffer numbers = buffer(call, entries, table.dtype),
+               elements =
+                   buffer(call, std::min<std::int64_t>(row, most_line / bytes_of(from.dtype)), from.dtype);
+  std::vector<Touch> touches{{call.result.object, true},
+                             {from.object, false},
+                             {table.object, false},
+                             {numbers.object, true},
+                             {elements.object, true}};
+  std::string lengths = "OneLength{" + (each ? std::string() : c.index(call.expr.operands[4])) + "}";
+  if (each) {
+    const View all = dense(call, call.operand(4));
+    const Buffer held = buffer(call, sequences, all.dtype);
+    c.call("LoadLine(" + held.text + ", " + text_of(all) + ", " + number(sequences) + ");",
+           {{all.object, false}, {held.object, true}});
+    c.takes({{Work::Unit::MoveIn, sequences * bytes_of(all.dtype)}});
+    touches.push_back({held.object, false});
+    lengths = "Lengths<" + own_type(all.dtype) + ", " + moved_type(all.dtype) + ">{" + held.text + "}";
+  }
+  const std::string where = "Pages{" + number(entries) + ", " + number(from.extents[1]) + ", " +
+                            number(from.extents[0]) + ", " + number(from.strides[0]) + ", " +
+                            number(from.strides[1]) + ", " + number(row) + "}";
+  checked_call(call, {"paged_gather: block table", "paged_gather"},
+               "GatherPages<" + own_type(table.dtype) + ">(" + text_of(call.result) + ", " + text_of(from) +
+                   ", " + text_of(table) + ", " + lengths + ", " + numbers.text + ", " + elements.text +
+                   ", " + where + ", " + number(sequences) + ", " + number(count) + ", " +
+                   c.index(call.expr.operands[6]),
+               std::move(touches), by_lines({call.result, table}, call.result, sequences * count));
 }
 
 void write(TileCall& call) {
@@ -295,6 +365,7 @@ void lower_index(TileCall& call) {
   if (call.op() == Op::Write) return write(call);
   if (call.op() == Op::GatherRow) return rows(call, call.operand(0), call.operand(1));
   if (call.op() == Op::LoadRow) return rows(call, tensor_view(call), call.operand(3));
+  if (call.op() == Op::PagedGather) return pages(call);
   const bool reads_indices = call.op() == Op::Scatter || call.op() == Op::ScatterAdd;
   if (call.result.size() == 0 && !reads_indices) return;
   switch (call.op()) {

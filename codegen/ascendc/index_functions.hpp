@@ -208,4 +208,58 @@ __aicore__ inline void GatherRows(const AscendC::GlobalTensor<T>& to, const Asce
 }
 )";
 
+inline constexpr const char* gather_pages = R"(
+/// One length for all sequences, or one for each.
+struct OneLength {
+  int64_t length;
+  __aicore__ inline int64_t operator()(int64_t) const { return length; }
+};
+template <typename Index, typename Moved>
+struct Lengths {
+  AscendC::LocalTensor<Moved> all;
+  __aicore__ inline int64_t operator()(int64_t sequence) const {
+    return static_cast<int64_t>(all.template ReinterpretCast<Index>().GetValue(sequence));
+  }
+};
+
+/// Where the rows of sequences lie: `page` rows to a page, the pages of a sequence by its line of the table.
+struct Pages {
+  int64_t entries, page, bound, page_pitch, row_pitch, row;
+};
+
+/// From each sequence `count` rows from number `start` on; zeros behind its end.
+template <typename Index, typename T, typename Moved, typename Length>
+__aicore__ inline void GatherPages(const AscendC::GlobalTensor<T>& to, const AscendC::GlobalTensor<T>& from,
+                                   const AscendC::GlobalTensor<Moved>& table, const Length& lengths,
+                                   const AscendC::LocalTensor<Moved>& numbers, const AscendC::LocalTensor<T>& buffer,
+                                   const Pages& pages, int64_t sequences, int64_t count, int64_t start,
+                                   BadIndex& bad_entry, BadIndex& bad_page) {
+  const auto positions = numbers.template ReinterpretCast<Index>();
+  for (int64_t sequence = 0; sequence < sequences; ++sequence) {
+    LoadLine(numbers, table[sequence * pages.entries], pages.entries);
+    const int64_t length = lengths(sequence);
+    for (int64_t i = 0; i < count; ++i) {
+      const int64_t at = (sequence * count + i) * pages.row, position = start + i;
+      bool copies = start < length && i < length - start;
+      int64_t number = 0;
+      if (copies) {
+        // Without rows in a page, or in front of the first one, no entry is right.
+        const bool none = pages.page == 0 || position < 0;
+        const int64_t entry =
+            bad_entry.Inside(none ? position : position / pages.page, pages.page == 0 ? 0 : pages.entries);
+        copies = !bad_entry.found;
+        if (copies) number = bad_page.Inside(static_cast<int64_t>(positions.GetValue(entry)), pages.bound);
+        copies = copies && !bad_page.found;
+      }
+      if (!copies) {
+        FillRows(to[at], buffer, static_cast<T>(0), 1, pages.row, pages.row);
+        continue;
+      }
+      CopyRows(to[at], from[number * pages.page_pitch + position % pages.page * pages.row_pitch], buffer, 1, pages.row,
+               pages.row, pages.row);
+    }
+  }
+}
+)";
+
 }  // namespace trilith::codegen::ascendc::functions

@@ -8,25 +8,51 @@ namespace {
 
 Held held(const Tile& tile) { return {{.tile = tile}, {}}; }
 
-/// Element by element on the scalar pipe: `formula` of `a` and `b`.
-Tile by_element(Call& call, const std::string& type, const std::string& formula) {
+constexpr const char* quotient_function = R"(
+/// Towards zero, without the traps of C++: 0 where b is 0, and -a, wrapping, where it is -1.
+template <typename T>
+__aicore__ inline T Quotient(T a, T b) {
+  if (b == 0) return 0;
+  if (b == static_cast<T>(-1) && b < 0) return static_cast<T>(0u - static_cast<uint32_t>(a));
+  return a / b;
+}
+)";
+
+constexpr const char* remainder_function = R"(
+/// With the sign of a, or with that of b; 0 where b is 0.
+template <typename T, bool floored>
+__aicore__ inline T Remainder(T a, T b) {
+  if (b == 0 || (b == static_cast<T>(-1) && b < 0)) return 0;
+  const T rest = a % b;
+  return floored && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+}
+)";
+
+/// Element by element on the scalar pipe: `function` of the two operands as `type`.
+Tile by_element(Call& call, const std::string& type, const std::string& function) {
   Vector& v = call.v;
   const bool rows = call.rows(), columns = call.columns();
   const Tile a = v.expand(call.tile(0), rows, columns), b = v.expand(call.tile(1), rows, columns);
   const Tile result = v.fresh(a.dtype, rows, columns);
   // Rows of several are walked one by one: what lies between them is not theirs.
   const bool matrix = rows && columns && !v.block().rows.is(1);
-  const std::string at = matrix ? "r * " + std::to_string(v.block().pitch) + " + i" : "i";
+  const std::string r = matrix ? call.c.names.fresh("r") : "", i = call.c.names.fresh("i");
+  const std::string at = matrix ? r + " * " + std::to_string(v.block().pitch) + " + " + i : i;
   const std::string count = matrix ? v.block().columns.text() : v.count(result).text();
-  const auto read = [&](const std::string& name, const Tile& tile) {
-    return "  const " + type + " " + name + " = static_cast<" + type + ">(" + v.text(tile) + ".GetValue(" +
-           at + "));\n";
+  const auto element = [&](const Tile& tile) {
+    return "static_cast<" + type + ">(" + v.text(tile) + ".GetValue(" + at + "))";
   };
-  call.c.line(Pipe::Scalar,
-              (matrix ? "for (int32_t r = 0; r < " + v.block().rows.text() + "; ++r)\n" : std::string()) +
-                  "for (int32_t i = 0; i < " + count + "; ++i) {\n" + read("a", a) + read("b", b) + "  " +
-                  v.text(result) + ".SetValue(" + at + ", static_cast<int32_t>(" + formula + "));\n}",
-              {v.writes(result), v.reads(a), v.reads(b)});
+  call.c.line(
+      Pipe::Scalar,
+      (matrix ? "for (int32_t " + r + " = 0; " + r + " < " + v.block().rows.text() + "; ++" + r + ")\n  "
+              : std::string()) +
+          "for (int32_t " + i + " = 0; " + i + " < " + count + "; ++" + i + ")\n    " + v.text(result) +
+          ".SetValue(" + at + ", static_cast<int32_t>(" + function + "(" + element(a) + ", " + element(b) +
+          ")));",
+      {v.writes(result), v.reads(a), v.reads(b)});
+  const std::int64_t elements =
+      matrix ? v.block().max_rows * v.block().max_columns : v.capacity(result.rows, result.columns);
+  call.c.takes({{Work::Unit::Scalar, 3 * elements}});
   return result;
 }
 
@@ -45,18 +71,13 @@ Held lower_division(Call& call) {
   const bool is_unsigned = !is_signed_integer(call.dtype);
   if (size_of(call.dtype) == 4) {
     const std::string type = is_unsigned ? "uint32_t" : "int32_t";
-    const std::string trap = is_unsigned ? "b == 0 ? 0 : " : "b == 0 ? 0 : b == -1 ? ";
-    switch (call.op()) {
-      case Op::Div:
-        return held(by_element(
-            call, type,
-            trap + (is_unsigned ? "" : "static_cast<int32_t>(0u - static_cast<uint32_t>(a)) : ") + "a / b"));
-      case Op::Fmod: return held(by_element(call, type, trap + (is_unsigned ? "" : "0 : ") + "a % b"));
-      default:
-        if (is_unsigned) return held(by_element(call, type, trap + "a % b"));
-        return held(
-            by_element(call, type, trap + "0 : (a % b != 0 && (a % b < 0) != (b < 0) ? a % b + b : a % b)"));
+    if (call.op() == Op::Div) {
+      call.c.function("Quotient", quotient_function);
+      return held(by_element(call, type, "Quotient<" + type + ">"));
     }
+    call.c.function("Remainder", remainder_function);
+    return held(
+        by_element(call, type, "Remainder<" + type + (call.op() == Op::Rem ? ", true>" : ", false>")));
   }
   const bool rows = call.rows(), columns = call.columns();
   const Tile a = v.expand(call.tile(0), rows, columns), b = v.expand(call.tile(1), rows, columns);

@@ -51,6 +51,11 @@ struct Lowering {
 /// "" where the operation on tiles of this dtype is lowered.
 [[nodiscard]] std::string refusal(Op op, DType dtype);
 
+/// The elementwise operation of a call, in whichever way its dtype has.
+Held lower(Call& call);
+
+// wide.cpp: 64-bit integers
+Held lower_wide(Call& call);
 // elementwise.cpp
 Held lower_arithmetic(Call& call);
 Held lower_rounding(Call& call);

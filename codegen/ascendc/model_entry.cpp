@@ -137,7 +137,9 @@ std::string model_entry(const Emitted& emitted, const Kernel& kernel) {
                "], args->tensors[" + number + "].data, regions, region_count);\n";
   }
   const std::string blocks = emitted.spmd ? "args->block_count" : std::to_string(emitted.blocks);
-  const std::string bytes = std::to_string(emitted.workspace_bytes);
+  std::string bytes = std::to_string(emitted.workspace_bytes);
+  if (emitted.further_workspace_bytes > 0)
+    bytes += " + (" + blocks + " - 1) * " + std::to_string(emitted.further_workspace_bytes);
   std::string text = R"(
 // What launches the kernel on the CPU model.
 #include "pl/abi.hpp"

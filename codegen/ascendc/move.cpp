@@ -86,6 +86,7 @@ Tile Nest::load_vector(const Stream& stream, const Address& at, const Amount& co
            blocks ? "AscendC::DataCopy(" + to + ", " + from + ", " + count.text() + ");"
                   : pad_in(to, from, dtype, "1", as("uint32_t", count.times(size)), 0, 0),
            {{tile.object, true}, {stream.object, false}});
+    c.takes({{Work::Unit::MoveIn, round_up(most * size, 32)}});
     arrived(tile);
     return tile;
   }
@@ -104,17 +105,22 @@ Tile Nest::load_vector(const Stream& stream, const Address& at, const Amount& co
                       number(size), 0, 0),
            {{blocks.object, true}, {stream.object, false}});
   }
+  c.takes({{Work::Unit::MoveIn, most * 32}});
   arrived(blocks);
   const Tile result = v.fresh(dtype, rows, columns);
-  if ((dtype == DType::Float32 || dtype == DType::Float16) && most <= 255)
+  if ((dtype == DType::Float32 || dtype == DType::Float16) && most <= 255) {
     c.line(Pipe::Vector,
            "AscendC::WholeReduceSum(" + v.text(result) + ", " + to + ", 1, " + count.text() + ", 1, 1, 1);",
            {v.writes(result), {blocks.object, false}});
-  else
+    c.takes({{Work::Unit::Vector, most}});
+  } else {
+    const std::string i = c.names.fresh("i");
     c.line(Pipe::Scalar,
-           "for (int32_t i = 0; i < " + count.text() + "; ++i) " + v.text(result) + ".SetValue(i, " + to +
-               ".GetValue(i * " + number(32 / size) + "));",
+           "for (int32_t " + i + " = 0; " + i + " < " + count.text() + "; ++" + i + ") " + v.text(result) +
+               ".SetValue(" + i + ", " + to + ".GetValue(" + i + " * " + number(32 / size) + "));",
            {v.writes(result), {blocks.object, false}});
+    c.takes({{Work::Unit::Scalar, 2 * most}});
+  }
   free(blocks);
   return result;
 }
@@ -145,6 +151,7 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
            "const " + type_name(held) + " " + element + " = " +
                (plain ? from + ".GetValue(" + at.text() + ")" : at.of(from) + ".GetValue(0)") + ";",
            {{stream.object, false}});
+    c.takes({{Work::Unit::Scalar, 1}});
     return {{.scalar = element}, {}};
   }
   const std::string from = at.of(Context::name(stream.object));
@@ -187,6 +194,7 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
       else
         c.line(Pipe::MoveIn, pad_in(to, from, dtype, blocks, number(row), gap, padding), touches);
     }
+    c.takes({{Work::Unit::MoveIn, block_.max_rows * round_up(row, 32)}});
     arrived(tile);
   }
   const bool queued = c.program.objects[tile.object].kind == Object::Kind::In;
@@ -256,11 +264,14 @@ Tile Nest::spread(const Tile& tile) {
            "AscendC::Brcb(" + v.text(result) + ", " + v.text(tile) + ", " + groups +
                ", AscendC::BrcbRepeatParams{1, 8});",
            {{result.object, true}, v.reads(tile)});
+    c.takes({{Work::Unit::Vector, (most + 7) / 8}});
   } else {
+    const std::string i = c.names.fresh("i");
     c.line(Pipe::Scalar,
-           "for (int32_t i = 0; i < " + count.text() + "; ++i) " + v.text(result) + ".SetValue(i * " +
-               number(block) + ", " + v.text(tile) + ".GetValue(i));",
+           "for (int32_t " + i + " = 0; " + i + " < " + count.text() + "; ++" + i + ") " + v.text(result) +
+               ".SetValue(" + i + " * " + number(block) + ", " + v.text(tile) + ".GetValue(" + i + "));",
            {{result.object, true}, v.reads(tile)});
+    c.takes({{Work::Unit::Scalar, 2 * most}});
   }
   result.rows = tile.rows;
   result.columns = tile.columns;
@@ -292,6 +303,7 @@ void Nest::store(const Tile& tile, const Stream& stream) {
                  pad_out(step(stream, address(stream), r, stream.rows),
                          from + "[" + r + " * " + number(block_.pitch) + "]", "1", number(row), 0, 0),
              touches);
+      c.takes({{Work::Unit::MoveOut, block_.max_rows * round_up(row, 32)}});
       if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicNone();");
       return;
     }
@@ -304,6 +316,7 @@ void Nest::store(const Tile& tile, const Stream& stream) {
              touches);
     else
       c.line(Pipe::MoveOut, pad_out(to, from, blocks, number(row), padding, gap), touches);
+    c.takes({{Work::Unit::MoveOut, block_.max_rows * round_up(row, 32)}});
   } else if (const Amount stride = vector_stride(tile, stream); !stride.is(1)) {
     // Spread to a block of 32 bytes each (`root` made it so).
     if (!stride.is_constant()) {
@@ -313,6 +326,7 @@ void Nest::store(const Tile& tile, const Stream& stream) {
                  pad_out(step(stream, address(stream), i, stride),
                          from + "[" + i + " * " + number(32 / size) + "]", "1", number(size), 0, 0),
              touches);
+      c.takes({{Work::Unit::MoveOut, v.capacity(tile.rows, tile.columns) * 32}});
       if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicNone();");
       return;
     }
@@ -320,6 +334,7 @@ void Nest::store(const Tile& tile, const Stream& stream) {
     c.line(Pipe::MoveOut,
            pad_out(to, from, as("uint16_t", v.count(tile)), number(size), 0, (stride.factor - 1) * size),
            touches);
+    c.takes({{Work::Unit::MoveOut, v.capacity(tile.rows, tile.columns) * 32}});
   } else {
     const Amount count = v.count(tile);
     const bool blocks = (count.factor * size) % 32 == 0;
@@ -327,6 +342,7 @@ void Nest::store(const Tile& tile, const Stream& stream) {
            blocks ? "AscendC::DataCopy(" + to + ", " + from + ", " + count.text() + ");"
                   : pad_out(to, from, "1", as("uint32_t", count.times(size)), 0, 0),
            touches);
+    c.takes({{Work::Unit::MoveOut, round_up(v.capacity(tile.rows, tile.columns) * size, 32)}});
   }
   if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicNone();");
 }

@@ -41,6 +41,7 @@ void Nest::emit() {
     loop.variable = c.names.fresh("i");
     c.open("for (" + c.index_type + " " + loop.variable + " = 0; " + loop.variable + " < " +
            std::to_string(loop.extent) + "; ++" + loop.variable + ") {");
+    c.turns(static_cast<double>(loop.extent));
   }
   open_scope();
   if (nest_.column)
@@ -74,6 +75,8 @@ bool Nest::open_rounds(const std::string& hint, std::int64_t extent, std::int64_
   }
   c.open("for (" + c.index_type + " " + variable + " = " + first + "; " + variable + " < " +
          std::to_string(extent) + "; " + variable + " += " + next + ") {");
+  c.turns(static_cast<double>(extent) / static_cast<double>(step));
+  c.program.nodes.back().spreads = spread;
   if (extent % step != 0) {
     count = {1, c.names.fresh(hint + "s")};
     c.line(Pipe::None, "const int32_t " + count.name + " = " + rest_of(extent, variable, step) + ";");
@@ -305,7 +308,7 @@ Held Nest::compute(ValueId id) {
   c.comment(*value.statement);
   if (const std::string reason = refusal(value.expr->op, call.dtype); !reason.empty())
     c.refuse(operation(value.expr->op).name, call.dtype, reason, value.statement->location);
-  return lowering(value.expr->op).lower(call);
+  return lower(call);
 }
 
 /// The element of a tile of one, read once in the level of the loops where it is read first.

@@ -125,7 +125,8 @@ std::int64_t workspace_of(const Package& package, int rank) {
   std::int64_t bytes = 0;
   for (const Launch& launch : package.launches)
     if (launch.rank == rank)
-      bytes = std::max(bytes, package.kernels[static_cast<std::size_t>(launch.kernel)].code.workspace_bytes);
+      bytes = std::max(
+          bytes, package.kernels[static_cast<std::size_t>(launch.kernel)].code.workspace_for(launch.blocks));
   return bytes;
 }
 

@@ -216,6 +216,20 @@ bool start(TileCall& call, const ProductAxes& axes) {
   return true;
 }
 
+/// What `Product` takes: each tile of the result reads its rows of a and its columns of b once.
+std::vector<Work> product_work(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t size,
+                               std::int64_t sum_size) {
+  constexpr std::int64_t edge = 128;
+  const std::int64_t rows = (m + edge - 1) / edge, columns = (n + edge - 1) / edge;
+  const std::int64_t deep = round_up(k * size, 32), high = round_up(m, 16), wide = round_up(n, 16);
+  // 16 by 16 by 32 bytes are one step; of floats it is taken to be two.
+  return {{Work::Unit::ToL1, (columns * m + rows * n) * k * size},
+          {Work::Unit::ToL0A, columns * high * deep},
+          {Work::Unit::ToL0B, rows * wide * deep},
+          {Work::Unit::Cube, high / 16 * (wide / 16) * (deep / 32) * (size == 4 ? 2 : 1)},
+          {Work::Unit::FixPipe, m * n * sum_size}};
+}
+
 void multiply(TileCall& call, const View& result, const Matrix& a, const Matrix& b, std::int64_t m,
               std::int64_t n, std::int64_t k, std::int64_t pitch, bool adds) {
   Context& c = call.c;
@@ -235,7 +249,8 @@ void multiply(TileCall& call, const View& result, const Matrix& a, const Matrix&
       {.kind = Node::Kind::Cube,
        .text = text,
        .touches = {{result.object, true}, {a.view.object, false}, {b.view.object, false}},
-       .location = c.location});
+       .location = c.location,
+       .work = product_work(m, n, k, bytes_of(a.view.dtype), bytes_of(result.dtype))});
 }
 
 }  // namespace
@@ -271,6 +286,7 @@ void lower_product(TileCall& call) {
     if (extent == 1) continue;
     const std::string i = c.names.fresh("i");
     c.open("for (int64_t " + i + " = 0; " + i + " < " + number(extent) + "; ++" + i + ") {");
+    c.turns(static_cast<double>(extent));
     result.at.add(Amount{stride_of(result, axis)}, i);
     for (Matrix* matrix : {&left, &right}) {
       const int at = axis - (rank - static_cast<int>(matrix->view.extents.size()));

@@ -48,6 +48,24 @@ struct Touch {
   std::int64_t begin = 0, end = -1;
 };
 
+/// What a line asks of a unit of the core, in the unit's own measure. cost.hpp knows how long that takes.
+struct Work {
+  enum class Unit : std::uint8_t {
+    Scalar,   ///< elements that the scalar pipe reads or writes one by one
+    Vector,   ///< repeats of 256 bytes
+    MoveIn,   ///< bytes from device memory
+    MoveOut,  ///< bytes from the unified buffer to device memory
+    ToL1,     ///< bytes from device memory, on the cube core
+    ToL0A,    ///< bytes from L1
+    ToL0B,    ///< bytes from L1
+    Cube,     ///< products of 16 by 16 by 16 halves
+    FixPipe,  ///< bytes from L0C to device memory
+  };
+  Unit unit = Unit::Scalar;
+  std::int64_t amount = 0;
+};
+inline constexpr int unit_count = 9;
+
 struct Node {
   enum class Kind : std::uint8_t {
     Code,
@@ -74,7 +92,13 @@ struct Node {
   bool leaves = false;    ///< break, continue, return
   int wait = -1;          ///< number of a SignalWait
   SourceLocation location = {};
+  std::vector<Work> work = {};
+  /// Open: how often its body runs; unknown_turns: only the run knows. Branch: 1, or 0 where it is hardly ever taken.
+  double turns = 1;
+  bool spreads = false;  ///< Open: the cores share its turns
 };
+
+inline constexpr double unknown_turns = -1;
 
 /// A queue of the kernel: every nest uses the same ones.
 struct Queue {

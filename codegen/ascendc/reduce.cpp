@@ -60,6 +60,7 @@ Tile Vector::fold_flat(Fold fold, const Tile& a) {
            "AscendC::Reduce" + suffix(fold) + "(" + text(result) + ", " + text(a) + ", " + text(scratch) +
                ", " + count.text() + ");",
            {writes(result), {scratch.object, true}, reads(a)});
+    takes(a);
     return result;
   }
   const Tile folded = copy(a);
@@ -68,24 +69,27 @@ Tile Vector::fold_flat(Fold fold, const Tile& a) {
   if (most > block) {
     c.line(Pipe::None, "int32_t " + left + " = " + count.text() + ";");
     c.open("while (" + left + " > " + number(block) + ") {");
+    c.turns(1);  // what its line takes is what all rounds take
     c.line(Pipe::None, "const int32_t " + half + " = (" + left + " + " + number(2 * block - 1) + ") / " +
                            number(2 * block) + " * " + number(block) + ";");
     c.line(Pipe::Vector,
            std::string("AscendC::") + pairwise(fold) + "(" + text(folded) + ", " + text(folded) + ", " +
                text(folded) + "[" + half + "], " + left + " - " + half + ");",
            {writes(folded), reads(folded)});
+    takes(folded);
     c.line(Pipe::None, left + " = " + half + ";");
     c.close();
   }
-  const std::string total = c.names.fresh("total"), item = c.names.fresh("item");
+  const std::string total = c.names.fresh("total"), item = c.names.fresh("item"), i = c.names.fresh("i");
   const std::string end = most > block ? left : count.text();
   const std::string type = type_name(a.dtype);
   c.line(Pipe::Scalar,
-         type + " " + total + " = " + text(folded) + ".GetValue(0);\nfor (int32_t i = 1; i < " + end +
-             "; ++i) {\n  const " + type + " " + item + " = " + text(folded) + ".GetValue(i);\n  " + total +
-             " = " + combine(fold, a.dtype, total, item) + ";\n}\n" + text(result) + ".SetValue(0, " + total +
-             ");",
+         type + " " + total + " = " + text(folded) + ".GetValue(0);\nfor (int32_t " + i + " = 1; " + i +
+             " < " + end + "; ++" + i + ") {\n  const " + type + " " + item + " = " + text(folded) +
+             ".GetValue(" + i + ");\n  " + total + " = " + combine(fold, a.dtype, total, item) + ";\n}\n" +
+             text(result) + ".SetValue(0, " + total + ");",
          {writes(result), reads(folded)});
+  c.takes({{Work::Unit::Scalar, std::min(most, block) + 1}});
   return result;
 }
 
@@ -100,6 +104,7 @@ Tile Vector::fold_rows(Fold fold, const Tile& a) {
            "AscendC::WholeReduce" + suffix(fold) + "(" + text(result) + ", " + from + ", " + number(mask) +
                ", " + rows + ", 1, 1, " + number(between) + order + ");",
            {writes(result), touch});
+    takes_rows(1);
   };
   const bool instruction = has_instruction(fold, a.dtype);
   if (instruction && columns <= width) {
@@ -131,10 +136,13 @@ Tile Vector::fold_rows(Fold fold, const Tile& a) {
                number(pitch) + "});",
            {{folded.object, true}, reads(a)});
   }
-  for (; done < columns; done += width)
+  takes_rows(1);
+  for (; done < columns; done += width) {
     c.line(Pipe::Vector,
            add(to, to, from + "[" + number(done) + "]", std::min(width, columns - done), own, pitch),
            {{folded.object, true}, {folded.object, false}, reads(a)});
+    takes_rows(1);
+  }
   const Tile result = fresh(a.dtype, true, false);
   if (instruction) {
     whole_reduce(result, to, {folded.object, false}, kept, own);
@@ -145,16 +153,19 @@ Tile Vector::fold_rows(Fold fold, const Tile& a) {
     const std::int64_t half = round_up((left + 1) / 2, block);
     c.line(Pipe::Vector, add(to, to, to + "[" + number(half) + "]", left - half, own, own),
            {{folded.object, true}, {folded.object, false}});
+    takes_rows(1);
     left = half;
   }
   const std::string total = c.names.fresh("total"), item = c.names.fresh("item"), type = type_name(a.dtype);
+  const std::string r = c.names.fresh("r"), i = c.names.fresh("i"), row = r + " * " + number(kept_pitch);
   c.line(Pipe::Scalar,
-         "for (int32_t r = 0; r < " + rows + "; ++r) {\n  " + type + " " + total + " = " + to +
-             ".GetValue(r * " + number(kept_pitch) + ");\n  for (int32_t i = 1; i < " + number(left) +
-             "; ++i) {\n    const " + type + " " + item + " = " + to + ".GetValue(r * " + number(kept_pitch) +
-             " + i);\n    " + total + " = " + combine(fold, a.dtype, total, item) + ";\n  }\n  " +
-             text(result) + ".SetValue(r, " + total + ");\n}",
+         "for (int32_t " + r + " = 0; " + r + " < " + rows + "; ++" + r + ") {\n  " + type + " " + total +
+             " = " + to + ".GetValue(" + row + ");\n  for (int32_t " + i + " = 1; " + i + " < " +
+             number(left) + "; ++" + i + ") {\n    const " + type + " " + item + " = " + to + ".GetValue(" +
+             row + " + " + i + ");\n    " + total + " = " + combine(fold, a.dtype, total, item) +
+             ";\n  }\n  " + text(result) + ".SetValue(" + r + ", " + total + ");\n}",
          {writes(result), {folded.object, false}});
+  c.takes({{Work::Unit::Scalar, block_.max_rows * (left + 1)}});
   return result;
 }
 
@@ -163,16 +174,31 @@ void Vector::accumulate(Fold fold, const Tile& into, const Tile& a) {
          std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) +
              ", " + count(into).text() + ");",
          {writes(into), reads(into), reads(a)});
+  takes(into);
+}
+
+void Vector::accumulate_times(const Tile& into, const Tile& a, const std::string& scalar) {
+  c.line(Pipe::Vector,
+         "AscendC::Axpy(" + text(into) + ", " + text(a) + ", " + scalar + ", " + count(into).text() + ");",
+         {writes(into), reads(into), reads(a)});
+  takes(into);
+}
+
+std::string Vector::largest(const Tile& a) {
+  const Tile by_row = a.columns ? reduce_columns(Fold::Max, a) : a;
+  return read(by_row.rows && block_.max_rows > 1 ? fold_flat(Fold::Max, by_row) : by_row);
 }
 
 void Vector::accumulate_rows(Fold fold, const Tile& into, const Tile& a) {
   if (!a.rows || block_.max_rows == 1) return accumulate(fold, into, a);
   const std::string r = c.names.fresh("r");
   c.open("for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") {");
+  c.turns(static_cast<double>(block_.max_rows));
   c.line(Pipe::Vector,
          std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) +
              "[" + r + " * " + number(block_.pitch) + "], " + count(into).text() + ");",
          {writes(into), reads(into), reads(a)});
+  takes(into);
   c.close();
 }
 

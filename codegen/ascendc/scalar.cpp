@@ -113,7 +113,7 @@ std::string Context::scalar_by_vector(const Expr& expression) {
   Call call{v, *this, expression, dtype, {}};
   for (const Expr& operand : expression.operands)
     call.operands.push_back({{.scalar = element(operand, operand.type.dtype)}, {}});
-  const Held result = lowering(expression.op).lower(call);
+  const Held result = lower(call);
   const std::string element = v.read(result.operand.tile);
   if (expression.type.dtype == DType::Bool) return "(static_cast<float>(" + element + ") != 0.0f)";
   return cast_to(scalar_type(expression.type.dtype), element);
@@ -277,8 +277,8 @@ void Context::check_region(const Statement& statement) {
                                                              : "load";
   for (std::size_t axis = 0; axis < shape.size(); ++axis) {
     const Expr& offset = region.offsets->operands[axis];
-    if (offset.is_constant() && offset.value.as_int64() >= 0 &&
-        offset.value.as_int64() <= tensor[axis] - shape[axis])
+    if (const auto range = range_of(offset);
+        range && range->first >= 0 && range->last <= tensor[axis] - shape[axis])
       continue;
     const std::string at = index(offset), last = std::to_string(tensor[axis] - shape[axis]);
     const std::string condition = at + " < 0 || " + at + " > " + last, size = std::to_string(shape[axis]);

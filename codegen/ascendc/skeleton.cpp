@@ -1,6 +1,7 @@
 // What the cube core walks: the products of a kernel, the control flow around them, and the scalars that these need.
 #include "codegen/ascendc/program.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <set>
 #include <string>
@@ -94,7 +95,7 @@ class Skeleton {
       if (node.kind == Node::Kind::Code && !needed) {
         const std::string name = assigned(node.text);
         needed = !name.empty() && words_.contains(name);
-        if (needed && node.pipe != Pipe::None) hidden = &node;
+        if (needed && node.pipe != Pipe::None && !reads_tensors(node)) hidden = &node;
       }
       if (!needed) continue;
       keep(i);
@@ -103,6 +104,14 @@ class Skeleton {
       for (const std::size_t bracket : open) keep(bracket);
     }
     return changed;
+  }
+
+  /// Elements of tensors that the kernel does not write: each core can read them.
+  bool reads_tensors(const Node& node) const {
+    return node.pipe == Pipe::Scalar && std::ranges::all_of(node.touches, [&](const Touch& touch) {
+             const Object& object = program_.objects[static_cast<std::size_t>(touch.object)];
+             return !touch.writes && object.kind == Object::Kind::Global && object.workspace < 0;
+           });
   }
 
   void keep_silently(std::size_t i) { kept_[i] = true; }

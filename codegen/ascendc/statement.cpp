@@ -5,6 +5,7 @@
 #include "codegen/remote.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace trilith::codegen::ascendc {
 namespace {
@@ -45,6 +46,7 @@ void Context::scalar_assign(const Statement& statement) {
     refuse(operation(statement.value.op).name, DType::Float64, "the device has no double; use float",
            location);
   const std::string value = scalar(statement.value);
+  remember_range(variable, range_of(statement.value));
   if (!declared[variable] && depth == 0 && uses.writes[variable] == 1 &&
       kernel.variables[variable].kind == VariableKind::Local && !has_jumps) {
     declared[variable] = true;
@@ -208,6 +210,18 @@ void Context::for_loop(const Statement& statement) {
   declare(variable);
   open("for (" + name + " = " + index(statement.begin) + "; " + condition + "; " + name + " += " + step +
        ") {");
+  if (statement.begin.is_constant() && statement.end.is_constant() && statement.step.is_constant()) {
+    const double length = static_cast<double>(statement.end.value.as_int64()) -
+                          static_cast<double>(statement.begin.value.as_int64());
+    const double rounds =
+        std::max(0.0, std::ceil(length / static_cast<double>(statement.step.value.as_int64())));
+    turns(rounds);
+    const std::int64_t first = statement.begin.value.as_int64();
+    const std::int64_t last =
+        first + (static_cast<std::int64_t>(rounds) - 1) * statement.step.value.as_int64();
+    if (rounds >= 1 && rounds < 1e9)
+      remember_range(variable, Range{std::min(first, last), std::max(first, last)});
+  }
   continue_labels.emplace_back();
   nested(statement.body);
   continue_labels.pop_back();
@@ -236,18 +250,21 @@ void Context::read(const Statement& statement) {
   const Type& type = value.operands[0].type;
   if (const std::string reason = refusal(Op::Read, type.dtype); !reason.empty())
     refuse("read", type.dtype, reason, statement.location);
-  const Home& home = home_of(value.operands[0].variable);
-  Address at;
-  for (std::size_t axis = 0; axis < home.extents.size(); ++axis) {
+  const VariableId from = value.operands[0].variable;
+  const bool is_region = regions.contains(from);
+  const Home home = is_region ? Home{} : home_of(from);
+  const View view =
+      is_region ? regions.at(from) : View{home.object, home.dtype, {}, home.extents, home.strides};
+  Address at = view.at;
+  for (std::size_t axis = 0; axis < view.extents.size(); ++axis) {
     const Expr& offset = value.operands[1].operands[axis];
-    const std::string position = index(offset), size = std::to_string(home.extents[axis]);
-    const bool inside =
-        offset.is_constant() && offset.value.as_int64() >= 0 && offset.value.as_int64() < home.extents[axis];
-    if (!inside)
+    const std::string position = index(offset), size = std::to_string(view.extents[axis]);
+    const auto range = range_of(offset);
+    if (!range || range->first < 0 || range->last >= view.extents[axis])
       fault_if(position + " < 0 || " + position + " >= " + size, fault_index, statement.location, "read",
                position, size);
-    at.add({home.strides[axis]}, offset.is_constant() ? "1" : position);
-    if (offset.is_constant()) at.constant += (offset.value.as_int64() - 1) * home.strides[axis];
+    at.add({view.strides[axis]}, offset.is_constant() ? "1" : position);
+    if (offset.is_constant()) at.constant += (offset.value.as_int64() - 1) * view.strides[axis];
   }
   const VariableId variable = statement.variable;
   declare(variable);
@@ -261,11 +278,12 @@ void Context::read(const Statement& statement) {
              at.of(name(home.object)) + ");",
          {{home.object, false}});
   }
-  const std::string element = name(home.object) + ".GetValue(" + at.text() + ")";
-  const std::string text = dtype == DType::Bool
-                               ? "static_cast<float>(" + element + ") != 0.0f"
-                               : "static_cast<" + type_name(scalar_type(dtype)) + ">(" + element + ")";
-  line(Pipe::Scalar, variables[variable] + " = " + text + ";", {{home.object, false}});
+  const std::string element = name(view.object) + ".GetValue(" + at.text() + ")";
+  std::string text = "static_cast<" + type_name(scalar_type(dtype)) + ">(" + element + ")";
+  if (dtype == DType::Bool)
+    text = is_region ? element + " != 0" : "static_cast<float>(" + element + ") != 0.0f";
+  line(Pipe::Scalar, variables[variable] + " = " + text + ";", {{view.object, false}});
+  takes({{Work::Unit::Scalar, 1}});
 }
 
 }  // namespace trilith::codegen::ascendc

@@ -14,15 +14,18 @@ bool is_wide(DType dtype) { return size_of(dtype) == 8; }
 /// What holds for every operation that computes.
 std::string computes(DType dtype) {
   if (dtype == DType::Float64) return "the vector unit of this class has no double; use float";
-  if (is_wide(dtype)) return "the vector unit of this class computes on no 64-bit integers; use int32";
+  if (is_wide(dtype)) return "the vector unit of this class casts and reduces no 64-bit integers; use int32";
   return {};
 }
 
+/// Element by element; 64-bit integers one after the other, by the scalar pipe.
+std::string by_element(DType dtype) { return dtype == DType::Float64 ? computes(dtype) : std::string(); }
+
 std::string remainder_reason(DType dtype) {
-  if (is_floating(dtype))
+  if (is_floating(dtype) && dtype != DType::Float64)
     return "the vector unit has no exact remainder of floats; compute x - floor(x / y) * y where that is "
            "meant";
-  return computes(dtype);
+  return by_element(dtype);
 }
 
 std::string fused_reason(DType) {
@@ -44,10 +47,6 @@ std::string no_reason(DType) { return {}; }
 
 std::string not_on_device(DType) {
   return "a kernel on the NPU has no console; store the tile and print it on the host";
-}
-
-std::string no_paged_gather(DType) {
-  return "pages have no lowering for this target yet; gather rows of one page with load_row";
 }
 
 std::string reduces_over_ranks(DType dtype) {
@@ -72,62 +71,62 @@ constexpr Lowering rows[] = {
     {Op::Rank, Place::Refused, nullptr, only_captured},
     {Op::Slice, Place::Refused, nullptr, only_captured},
     {Op::Index, Place::Refused, nullptr, only_captured},
-    {Op::Full, Place::Structure, nullptr, computes},
+    {Op::Full, Place::Structure, nullptr, by_element},
     {Op::Load, Place::Structure, nullptr, moves},
     {Op::Store, Place::Structure, nullptr, moves},
-    {Op::Neg, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Abs, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Recip, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Sqrt, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Rsqrt, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Square, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Sign, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Floor, Place::Elementwise, lower_rounding, computes},
-    {Op::Ceil, Place::Elementwise, lower_rounding, computes},
-    {Op::Round, Place::Elementwise, lower_rounding, computes},
-    {Op::Rint, Place::Elementwise, lower_rounding, computes},
-    {Op::Trunc, Place::Elementwise, lower_rounding, computes},
-    {Op::Relu, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Exp, Place::Elementwise, lower_transcendental, computes},
-    {Op::Exp2, Place::Elementwise, lower_transcendental, computes},
-    {Op::Expm1, Place::Elementwise, lower_transcendental, computes},
-    {Op::Log, Place::Elementwise, lower_transcendental, computes},
-    {Op::Log2, Place::Elementwise, lower_transcendental, computes},
-    {Op::Log1p, Place::Elementwise, lower_transcendental, computes},
-    {Op::Sin, Place::Elementwise, lower_transcendental, computes},
-    {Op::Cos, Place::Elementwise, lower_transcendental, computes},
-    {Op::Tanh, Place::Elementwise, lower_transcendental, computes},
-    {Op::Erf, Place::Elementwise, lower_transcendental, computes},
-    {Op::Sigmoid, Place::Elementwise, lower_transcendental, computes},
-    {Op::Add, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Sub, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Mul, Place::Elementwise, lower_arithmetic, computes},
-    {Op::Div, Place::Elementwise, lower_division, computes},
+    {Op::Neg, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Abs, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Recip, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Sqrt, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Rsqrt, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Square, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Sign, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Floor, Place::Elementwise, lower_rounding, by_element},
+    {Op::Ceil, Place::Elementwise, lower_rounding, by_element},
+    {Op::Round, Place::Elementwise, lower_rounding, by_element},
+    {Op::Rint, Place::Elementwise, lower_rounding, by_element},
+    {Op::Trunc, Place::Elementwise, lower_rounding, by_element},
+    {Op::Relu, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Exp, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Exp2, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Expm1, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Log, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Log2, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Log1p, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Sin, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Cos, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Tanh, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Erf, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Sigmoid, Place::Elementwise, lower_transcendental, by_element},
+    {Op::Add, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Sub, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Mul, Place::Elementwise, lower_arithmetic, by_element},
+    {Op::Div, Place::Elementwise, lower_division, by_element},
     {Op::Fmod, Place::Elementwise, lower_division, remainder_reason},
     {Op::Rem, Place::Elementwise, lower_division, remainder_reason},
     {Op::Pow, Place::Refused, nullptr, power_reason},
-    {Op::Maximum, Place::Elementwise, lower_extremum, computes},
-    {Op::Minimum, Place::Elementwise, lower_extremum, computes},
+    {Op::Maximum, Place::Elementwise, lower_extremum, by_element},
+    {Op::Minimum, Place::Elementwise, lower_extremum, by_element},
     {Op::Fma, Place::Refused, nullptr, fused_reason},
-    {Op::Clamp, Place::Elementwise, lower_extremum, computes},
-    {Op::Where, Place::Elementwise, lower_where, computes},
-    {Op::Eq, Place::Elementwise, lower_compare, computes},
-    {Op::Ne, Place::Elementwise, lower_compare, computes},
-    {Op::Lt, Place::Elementwise, lower_compare, computes},
-    {Op::Le, Place::Elementwise, lower_compare, computes},
-    {Op::Gt, Place::Elementwise, lower_compare, computes},
-    {Op::Ge, Place::Elementwise, lower_compare, computes},
-    {Op::IsNan, Place::Elementwise, lower_compare, computes},
-    {Op::IsInf, Place::Elementwise, lower_compare, computes},
-    {Op::LogicalAnd, Place::Elementwise, lower_logic, computes},
-    {Op::LogicalOr, Place::Elementwise, lower_logic, computes},
-    {Op::LogicalNot, Place::Elementwise, lower_logic, computes},
-    {Op::BitAnd, Place::Elementwise, lower_bits, computes},
-    {Op::BitOr, Place::Elementwise, lower_bits, computes},
-    {Op::BitXor, Place::Elementwise, lower_bits, computes},
-    {Op::BitNot, Place::Elementwise, lower_bits, computes},
-    {Op::Shl, Place::Elementwise, lower_shift, computes},
-    {Op::Shr, Place::Elementwise, lower_shift, computes},
+    {Op::Clamp, Place::Elementwise, lower_extremum, by_element},
+    {Op::Where, Place::Elementwise, lower_where, by_element},
+    {Op::Eq, Place::Elementwise, lower_compare, by_element},
+    {Op::Ne, Place::Elementwise, lower_compare, by_element},
+    {Op::Lt, Place::Elementwise, lower_compare, by_element},
+    {Op::Le, Place::Elementwise, lower_compare, by_element},
+    {Op::Gt, Place::Elementwise, lower_compare, by_element},
+    {Op::Ge, Place::Elementwise, lower_compare, by_element},
+    {Op::IsNan, Place::Elementwise, lower_compare, by_element},
+    {Op::IsInf, Place::Elementwise, lower_compare, by_element},
+    {Op::LogicalAnd, Place::Elementwise, lower_logic, by_element},
+    {Op::LogicalOr, Place::Elementwise, lower_logic, by_element},
+    {Op::LogicalNot, Place::Elementwise, lower_logic, by_element},
+    {Op::BitAnd, Place::Elementwise, lower_bits, by_element},
+    {Op::BitOr, Place::Elementwise, lower_bits, by_element},
+    {Op::BitXor, Place::Elementwise, lower_bits, by_element},
+    {Op::BitNot, Place::Elementwise, lower_bits, by_element},
+    {Op::Shl, Place::Elementwise, lower_shift, by_element},
+    {Op::Shr, Place::Elementwise, lower_shift, by_element},
     {Op::Cast, Place::Elementwise, lower_cast, computes},
     {Op::RowSum, Place::Structure, nullptr, computes},
     {Op::RowProd, Place::Structure, nullptr, computes},
@@ -169,7 +168,7 @@ constexpr Lowering rows[] = {
     {Op::Min, Place::Refused, nullptr, only_captured},
     {Op::Mean, Place::Refused, nullptr, only_captured},
     {Op::MoveTo, Place::Structure, nullptr, no_reason},
-    {Op::Read, Place::Structure, nullptr, computes},
+    {Op::Read, Place::Structure, nullptr, moves},
     {Op::RowArgmax, Place::Call, nullptr, moves},
     {Op::RowArgmin, Place::Call, nullptr, moves},
     {Op::ColArgmax, Place::Call, nullptr, moves},
@@ -178,7 +177,7 @@ constexpr Lowering rows[] = {
     {Op::Gather, Place::Call, nullptr, moves},
     {Op::GatherRow, Place::Call, nullptr, moves},
     {Op::LoadRow, Place::Call, nullptr, moves},
-    {Op::PagedGather, Place::Call, nullptr, no_paged_gather},
+    {Op::PagedGather, Place::Call, nullptr, moves},
     {Op::Scatter, Place::Call, nullptr, moves},
     {Op::ScatterAdd, Place::Call, nullptr, moves},
     {Op::SortIndices, Place::Call, nullptr, moves},

@@ -41,6 +41,12 @@ Touch Vector::touch(const Tile& tile, bool writes) const {
   return {tile.object, writes, begin, begin + round_up(capacity(tile.rows, tile.columns) * size, 32)};
 }
 
+void Vector::takes_bytes(std::int64_t bytes) { c.takes({{Work::Unit::Vector, (bytes + 255) / 256}}); }
+
+void Vector::takes(const Tile& tile) {
+  takes_bytes(capacity(tile.rows, tile.columns) * bytes_of(tile.dtype));
+}
+
 Tile Vector::fresh_bytes(DType dtype, std::int64_t bytes) {
   // Whole repeats: a comparison works on no less.
   const ObjectId object =
@@ -63,6 +69,7 @@ Tile Vector::unary(const char* operation, const Tile& a) {
          std::string("AscendC::") + operation + "(" + text(result) + ", " + text(a) + ", " + count(a).text() +
              ");",
          {writes(result), reads(a)}, true);
+  takes(a);
   return result;
 }
 
@@ -72,6 +79,7 @@ Tile Vector::with_scalar(const char* operation, const Tile& a, const std::string
          std::string("AscendC::") + operation + "(" + text(result) + ", " + text(a) + ", " + scalar + ", " +
              count(a).text() + ");",
          {writes(result), reads(a)}, true);
+  takes(a);
   return result;
 }
 
@@ -83,6 +91,7 @@ Tile Vector::binary(const char* operation, const Tile& a, const Tile& b) {
          std::string("AscendC::") + operation + "(" + text(result) + ", " + text(a) + ", " + text(b) + ", " +
              count(a).text() + ");",
          {writes(result), reads(a), reads(b)}, true);
+  takes(a);
   return result;
 }
 
@@ -92,14 +101,25 @@ Tile Vector::cast(const Tile& a, DType to, const char* mode) {
          "AscendC::Cast(" + text(result) + ", " + text(a) + ", " + quoted_mode(mode) + ", " +
              count(a).text() + ");",
          {writes(result), reads(a)}, a.dtype == to);
+  takes(bytes_of(to) > bytes_of(a.dtype) ? result : a);
   return result;
 }
 
 Tile Vector::duplicate(DType dtype, const std::string& scalar, bool rows, bool columns) {
   const Tile result = fresh(dtype, rows, columns);
+  if (bytes_of(dtype) == 8) {
+    const std::string i = c.names.fresh("i");
+    c.line(Pipe::Scalar,
+           "for (int32_t " + i + " = 0; " + i + " < " + count(rows, columns).text() + "; ++" + i + ") " +
+               text(result) + ".SetValue(" + i + ", " + scalar + ");",
+           {writes(result)});
+    c.takes({{Work::Unit::Scalar, capacity(rows, columns)}});
+    return result;
+  }
   c.line(Pipe::Vector,
          "AscendC::Duplicate(" + text(result) + ", " + scalar + ", " + count(rows, columns).text() + ");",
          {writes(result)});
+  takes(result);
   return result;
 }
 
@@ -119,6 +139,7 @@ Tile Vector::bitwise(const char* operation, const Tile& a, const Tile& b) {
          std::string("AscendC::") + operation + "(" + halves(text(result), a.dtype) + ", " +
              halves(text(a), a.dtype) + ", " + halves(text(b), b.dtype) + ", " + halfwords.text() + ");",
          {writes(result), reads(a), reads(b)}, true);
+  takes(a);
   return result;
 }
 
@@ -129,6 +150,7 @@ Tile Vector::bitwise_not(const Tile& a) {
          "AscendC::Not(" + halves(text(result), a.dtype) + ", " + halves(text(a), a.dtype) + ", " +
              halfwords.text() + ");",
          {writes(result), reads(a)}, true);
+  takes(a);
   return result;
 }
 
@@ -140,6 +162,7 @@ Tile Vector::shift(bool left, const Tile& a, const std::string& amount, bool log
              text(a) + cast + ", static_cast<" + (logical ? "uint32_t" : "int32_t") + ">(" + amount + "), " +
              count(a).text() + ");",
          {writes(result), reads(a)}, true);
+  takes(a);
   return result;
 }
 
@@ -159,6 +182,7 @@ Mask Vector::compare(const char* mode, const Tile& a, const Tile& b) {
          "AscendC::Compare(" + text(bits) + ", " + text(a) + ", " + text(b) + ", AscendC::CMPMODE::" + mode +
              ", " + repeats(capacity, a.dtype) + ");",
          {{bits.object, true}, {a.object, false}, {b.object, false}});
+  takes(a);
   return {bits.object, a.rows, a.columns};
 }
 
@@ -169,6 +193,7 @@ Mask Vector::compare_scalar(const char* mode, const Tile& a, const std::string& 
          "AscendC::CompareScalar(" + text(bits) + ", " + text(a) + ", " + scalar +
              ", AscendC::CMPMODE::" + mode + ", " + repeats(capacity, a.dtype) + ");",
          {{bits.object, true}, {a.object, false}});
+  takes(a);
   return {bits.object, a.rows, a.columns};
 }
 
@@ -179,6 +204,7 @@ Mask Vector::mask_not(const Mask& mask) {
          "AscendC::Not(" + text(bits) + ".ReinterpretCast<uint16_t>(), " + Context::name(mask.object) +
              ".ReinterpretCast<uint16_t>(), " + std::to_string(bytes / 2) + ");",
          {{bits.object, true}, {mask.object, false}}, true);
+  takes_bytes(bytes);
   return {bits.object, mask.rows, mask.columns};
 }
 
@@ -190,6 +216,7 @@ Mask Vector::mask_binary(const char* operation, const Mask& a, const Mask& b) {
              Context::name(a.object) + ".ReinterpretCast<uint16_t>(), " + Context::name(b.object) +
              ".ReinterpretCast<uint16_t>(), " + std::to_string(bytes / 2) + ");",
          {{bits.object, true}, {a.object, false}, {b.object, false}}, true);
+  takes_bytes(bytes);
   return {bits.object, a.rows, a.columns};
 }
 
@@ -210,6 +237,7 @@ Tile Vector::select(const Mask& mask, const Tile& a, const Tile& b) {
              selectable(text(a), a.dtype) + ", " + selectable(text(b), b.dtype) +
              ", AscendC::SELMODE::VSEL_TENSOR_TENSOR_MODE, " + count(a).text() + ");",
          {writes(result), {mask.object, false}, reads(a), reads(b)});
+  takes(a);
   return result;
 }
 
@@ -219,6 +247,7 @@ Tile Vector::select(const Mask& mask, const Tile& a, const std::string& scalar) 
          "AscendC::Select(" + text(result) + ", " + Context::name(mask.object) + ", " + text(a) + ", " +
              scalar + ", AscendC::SELMODE::VSEL_TENSOR_SCALAR_MODE, " + count(a).text() + ");",
          {writes(result), {mask.object, false}, reads(a)});
+  takes(a);
   return result;
 }
 
@@ -234,6 +263,7 @@ void Vector::copy_into(const Tile& to, const Tile& a) {
          "AscendC::Or(" + halves(text(to), a.dtype) + ", " + halves(text(a), a.dtype) + ", " +
              halves(text(a), a.dtype) + ", " + halfwords + ");",
          {writes(to), reads(a)});
+  takes(a);
 }
 
 Tile Vector::copy(const Tile& a) {
@@ -249,6 +279,7 @@ std::string Vector::read(const Tile& a) {
       Pipe::Scalar,
       "const " + type_name(a.dtype) + " " + name + " = " + Context::name(a.object) + ".GetValue(" + at + ");",
       {{a.object, false}});
+  c.takes({{Work::Unit::Scalar, 1}});
   return name;
 }
 

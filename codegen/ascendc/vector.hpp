@@ -95,6 +95,10 @@ class Vector {
   /// Adds every row of `a` to `into`, a tile of one row, whatever the fold's operation is.
   void accumulate_rows(Fold fold, const Tile& into, const Tile& a);
   void accumulate(Fold fold, const Tile& into, const Tile& a);
+  /// into += a * scalar, of floats whose products and sums are exact: how often it rounds is not documented.
+  void accumulate_times(const Tile& into, const Tile& a, const std::string& scalar);
+  /// The largest element, as a C++ scalar.
+  std::string largest(const Tile& a);
 
   [[nodiscard]] Touch reads(const Tile& tile) const { return touch(tile, false); }
   [[nodiscard]] Touch writes(const Tile& tile) const { return touch(tile, true); }
@@ -103,6 +107,11 @@ class Vector {
 
  private:
   Touch touch(const Tile& tile, bool writes) const;
+  /// What the last line takes: every element of the tile once.
+  void takes(const Tile& tile);
+  void takes_bytes(std::int64_t bytes);
+  /// `lines` operations whose repeats are the block's rows.
+  void takes_rows(std::int64_t lines) { c.takes({{Work::Unit::Vector, lines * block_.max_rows}}); }
   Tile broadcast(const char* operation, const Tile& a, const Tile& b);
   Tile fold_rows(Fold fold, const Tile& a);
   Tile fold_flat(Fold fold, const Tile& a);

@@ -14,6 +14,7 @@ namespace trilith::codegen::passes {
 struct Bound {
   Kernel kernel;
   std::vector<std::optional<Constant>> constants;
+  bool constant_extents = false;  ///< wanted of loops, too (constant_extents.hpp)
 };
 
 /// Checks the signature against the declared parameters and binds it. Run-time extents become Extent

@@ -29,7 +29,10 @@ std::string key_of(const Expr& e) {
 Kernel resolve(const Bound& bound) { return Resolver(bound).run(); }
 
 Resolver::Resolver(const Bound& bound)
-    : captured_(bound.kernel), liveness_(liveness_of(bound.kernel)), out_(bound.kernel) {
+    : captured_(bound.kernel),
+      constant_extents_(bound.constant_extents),
+      liveness_(liveness_of(bound.kernel)),
+      out_(bound.kernel) {
   out_.body.clear();
   out_.specialised = true;
   depths_.assign(out_.variables.size(), 0);

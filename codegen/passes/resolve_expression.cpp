@@ -111,7 +111,7 @@ Expr Resolver::evaluate_operation(const Expr& e, const std::string& name) {
   if (e.op != Op::Cast) unify_literals(captured_, e.op, result.operands);
   if (partly_valid(result.operands)) return on_valid_boxes(std::move(result), e.type.dtype, name);
   result.type = result_type(out_, e.op, result.operands, e.type.dtype, at(e.location));
-  return result.type.is_scalar() ? fold(std::move(result)) : result;
+  return result.type.is_scalar() ? decided(fold(std::move(result))) : result;
 }
 
 Expr Resolver::evaluate_conditional(const Expr& e, const std::string& name) {

@@ -45,7 +45,23 @@ void Resolver::for_(const Statement& s) {
     }
     return unroll(s, begin.value.as_int64(), end.value.as_int64(), step.value.as_int64());
   }
+  if (constant_extents_ && constant) {
+    const std::int64_t first = begin.value.as_int64(), last = end.value.as_int64(),
+                       by = step.value.as_int64();
+    // Bounds of tensors are far from overflow; where they are not, the loop stays one.
+    std::int64_t distance = 0;
+    if (by > 1 && !__builtin_sub_overflow(last, first, &distance) && distance % by != 0)
+      return split(s, first, last, by);
+  }
+  counted(s, begin, end, step);
+}
+
+/// `break_block`: what a `break` leaves, where it is more than this loop.
+void Resolver::counted(const Statement& s, const Expr& begin, const Expr& end, const Expr& step,
+                       BlockFrame* break_block) {
+  const bool constant = begin.is_constant() && end.is_constant() && step.is_constant();
   loop(s, [&](LoopFrame& frame) {
+    frame.break_block = break_block;
     Statement result;
     result.kind = StatementKind::For;
     result.location = s.location;
@@ -279,21 +295,44 @@ void Resolver::unroll(const Statement& s, std::int64_t begin, std::int64_t end, 
   loops_.push_back(&frame);
   walk_block(around, s.location, [&] {
     std::int64_t value = begin;
-    for (std::uint64_t round = 0; round < rounds && environment_.reachable; ++round) {
-      const DType dtype = captured_.variables[static_cast<std::size_t>(s.variable)].type.dtype;
-      Binding counter;
-      counter.type = Type::scalar(dtype);
-      counter.parts.push_back(converted(int64_constant(value, s.location), dtype));
-      counter.location = s.location;
-      bound_to(s.variable) = std::move(counter);
-      BlockFrame one;
-      one.joined = assigned_and(s.body, liveness_.at_head.at(&s));
-      frame.continue_block = &one;
-      walk_block(one, s.location, [&] { statements(s.body); });
-      if (round + 1 < rounds) value += step;
+    for (std::uint64_t number = 0; number < rounds && environment_.reachable; ++number) {
+      round(s, frame, value);
+      if (number + 1 < rounds) value += step;
     }
   });
   loops_.pop_back();
+}
+
+/// One round of a loop, written out.
+void Resolver::round(const Statement& s, LoopFrame& frame, std::int64_t value) {
+  const DType dtype = captured_.variables[static_cast<std::size_t>(s.variable)].type.dtype;
+  Binding counter;
+  counter.type = Type::scalar(dtype);
+  counter.parts.push_back(converted(int64_constant(value, s.location), dtype));
+  counter.location = s.location;
+  bound_to(s.variable) = std::move(counter);
+  BlockFrame one;
+  one.joined = assigned_and(s.body, liveness_.at_head.at(&s));
+  frame.continue_block = &one;
+  walk_block(one, s.location, [&] { statements(s.body); });
+}
+
+/// The last round of a loop is shorter than its step: a loop of the others, and that one written out.
+void Resolver::split(const Statement& s, std::int64_t begin, std::int64_t end, std::int64_t step) {
+  const std::int64_t last = end - (end - begin) % step;
+  BlockFrame around;
+  around.joined = assigned_and(s.body, liveness_.after.at(&s));
+  walk_block(around, s.location, [&] {
+    if (last > begin)
+      counted(s, int64_constant(begin, s.location), int64_constant(last, s.location),
+              int64_constant(step, s.location), &around);
+    if (!environment_.reachable) return;
+    LoopFrame frame;
+    frame.break_block = &around;
+    loops_.push_back(&frame);
+    round(s, frame, last);
+    loops_.pop_back();
+  });
 }
 
 }  // namespace trilith::codegen::passes

@@ -65,6 +65,8 @@ void Resolver::assign(const Statement& s) {
     value = converted(std::move(value), variable.type.dtype);
   if (value.op != Op::Variable && !value.is_constant()) {
     const VariableId id = new_variable(variable.name, value.type, s.location);
+    if (constant_extents_)
+      if (const auto range = range_of(value)) counters_[id] = *range;
     emit(assignment(id, std::move(value), s.location));
     value = use(id, s.location);
   }

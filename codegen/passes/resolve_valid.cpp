@@ -25,7 +25,7 @@ std::string Resolver::dim_text(const Dim& dim) const {
 
 Dim Resolver::least(Expr a, const Dim& b, const SourceLocation& location) {
   return dimension_of(
-      scalar_operation(Op::Minimum, DType::Int64, {std::move(a), extent_of(b, location)}, location));
+      decided(scalar_operation(Op::Minimum, DType::Int64, {std::move(a), extent_of(b, location)}, location)));
 }
 
 /// A tile made with `whole` of which `valid` is valid.
@@ -59,8 +59,8 @@ void Resolver::cut_to_tensor(const Binding& source, std::vector<Expr>& offsets, 
     if (last && extent.is_constant() && last->second <= extent.extent) {
       if (valid[axis].is_constant() && valid[axis].extent <= extent.extent - last->second) continue;
     } else if (!(offsets[axis].is_constant() && offsets[axis].value.as_int64() <= 0)) {
-      offsets[axis] = scalar_operation(Op::Minimum, DType::Int64,
-                                       {std::move(offsets[axis]), extent_of(extent, location)}, location);
+      offsets[axis] = decided(scalar_operation(
+          Op::Minimum, DType::Int64, {std::move(offsets[axis]), extent_of(extent, location)}, location));
     }
     Expr left =
         scalar_operation(Op::Sub, DType::Int64, {extent_of(extent, location), offsets[axis]}, location);
@@ -84,8 +84,17 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Resolver::range_of(const Ex
                                  inner->first >= Constant::lowest(e.type.dtype).as_int64()));
     return kept ? inner : std::nullopt;
   }
-  if ((e.op != Op::Add && e.op != Op::Mul) || e.type.dtype != DType::Int64) return std::nullopt;
+  const bool difference_too = constant_extents_ && e.op == Op::Sub;
+  if ((e.op != Op::Add && e.op != Op::Mul && !difference_too) || e.type.dtype != DType::Int64)
+    return std::nullopt;
   const auto a = range_of(e.operands[0]), b = range_of(e.operands[1]);
+  if (e.op == Op::Sub) {
+    std::pair<std::int64_t, std::int64_t> difference;
+    if (!a || !b || __builtin_sub_overflow(a->first, b->second, &difference.first) ||
+        __builtin_sub_overflow(a->second, b->first, &difference.second))
+      return std::nullopt;
+    return difference;
+  }
   if (!a || !b || a->first < 0 || b->first < 0) return std::nullopt;
   std::pair<std::int64_t, std::int64_t> result;
   const bool add = e.op == Op::Add;
@@ -94,6 +103,30 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Resolver::range_of(const Ex
     return std::nullopt;
   result.first = add ? a->first + b->first : a->first * b->first;
   return result;
+}
+
+/// For targets with constant extents: what is the same in all rounds of the loops around, as that.
+Expr Resolver::decided(Expr e) const {
+  if (!constant_extents_ || e.operands.size() != 2 || !is_integer(e.operands[0].type.dtype)) return e;
+  const bool extremum = e.op == Op::Minimum || e.op == Op::Maximum;
+  if (!extremum && operation(e.op).group != Group::Compare) return e;
+  const auto a = range_of(e.operands[0]), b = range_of(e.operands[1]);
+  if (!a || !b) return e;
+  const bool less = a->second < b->first, less_or_same = a->second <= b->first;
+  const bool more = a->first > b->second, more_or_same = a->first >= b->second;
+  const auto chosen = [&](bool first) { return std::move(e.operands[first ? 0 : 1]); };
+  const auto known = [&](bool value) { return constant_expression(Constant::of(value), e.location); };
+  switch (e.op) {
+    case Op::Minimum: return less_or_same || more_or_same ? chosen(less_or_same) : std::move(e);
+    case Op::Maximum: return less_or_same || more_or_same ? chosen(more_or_same) : std::move(e);
+    case Op::Lt: return less || more_or_same ? known(less) : std::move(e);
+    case Op::Le: return less_or_same || more ? known(less_or_same) : std::move(e);
+    case Op::Gt: return more || less_or_same ? known(more) : std::move(e);
+    case Op::Ge: return more_or_same || less ? known(more_or_same) : std::move(e);
+    case Op::Eq: return less || more ? known(false) : std::move(e);
+    case Op::Ne: return less || more ? known(true) : std::move(e);
+    default: return e;
+  }
 }
 
 /// The box of `to` at the origin of a tile.

@@ -112,6 +112,7 @@ class Resolver {
   void cut_to_tensor(const Binding& source, std::vector<Expr>& offsets, std::vector<Dim>& valid,
                      const SourceLocation& location);
   [[nodiscard]] std::optional<std::pair<std::int64_t, std::int64_t>> range_of(const Expr& e) const;
+  [[nodiscard]] Expr decided(Expr e) const;
   Expr cut(Expr tile, const std::vector<Dim>& to, const std::string& name);
   Expr filled(Expr tile, const std::vector<Dim>& to, Constant value, const std::string& name);
   Type ruled_type(const Expr& call, DType cast_to, bool of_made_shapes);
@@ -158,7 +159,11 @@ class Resolver {
   // resolve_loop.cpp
   void for_(const Statement& s);
   void while_(const Statement& s);
+  void counted(const Statement& s, const Expr& begin, const Expr& end, const Expr& step,
+               BlockFrame* break_block = nullptr);
   void unroll(const Statement& s, std::int64_t begin, std::int64_t end, std::int64_t step);
+  void split(const Statement& s, std::int64_t begin, std::int64_t end, std::int64_t step);
+  void round(const Statement& s, LoopFrame& frame, std::int64_t value);
   void loop(const Statement& s, const std::function<Statement(LoopFrame&)>& body);
   void make_heads(LoopFrame& frame, const SourceLocation& location);
   std::vector<Statement> back_edge(LoopFrame& frame, const SourceLocation& location);
@@ -195,13 +200,15 @@ class Resolver {
   }
 
   const Kernel& captured_;  ///< bound, captured stage
+  bool constant_extents_;   ///< Bound::constant_extents
   Liveness liveness_;
   Kernel out_;
   Environment environment_;
   std::vector<Scope> scopes_;
   std::vector<std::size_t> depths_;  ///< per out_.variables: the scope it is defined in
   std::vector<bool> storage_;        ///< per out_.variables: assigned in several places
-  std::map<VariableId, std::pair<std::int64_t, std::int64_t>> counters_;  ///< of loops with constant bounds
+  std::map<VariableId, std::pair<std::int64_t, std::int64_t>> counters_;  ///< what a scalar lies between:
+      ///< counters of loops with constant bounds
   std::vector<BlockFrame*> blocks_;
   std::vector<LoopFrame*> loops_;
   std::int32_t block_count_ = 0;

@@ -1,5 +1,6 @@
 // jit/tool/emit_command.cpp -- `trilith capture` and `trilith emit`: from a source file to IR, C++ or machine
 // code.
+#include "codegen/ascendc/cost.hpp"
 #include "codegen/ascendc/emit.hpp"
 #include "codegen/ascendc/memory_map.hpp"
 #include "codegen/ascendc/package.hpp"
@@ -17,7 +18,6 @@
 #include "jit/tool/commands.hpp"
 
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <optional>
 
@@ -31,7 +31,8 @@ struct Options {
   bool fast_math = false;
   std::vector<std::string> arguments;
   std::string package;  ///< a folder; empty: none
-  std::string svg;      ///< of `map`
+  bool explain = false;
+  std::string svg;  ///< of `map`
 };
 
 std::vector<capture::CapturedKernel> capture_file(const std::string& file,
@@ -117,15 +118,15 @@ SpecialisedKernel specialised_kernel(const Options& options, const std::vector<s
   codegen::Signature signature = signature_from_text(captured, options.arguments);
   signature.fast_math = options.fast_math;
   if (constant_extents) require_constant_extents(captured, signature);
-  return {codegen::specialise(captured, signature), signature, captured.name};
+  return {constant_extents ? codegen::specialise_to_constant_extents(captured, signature)
+                           : codegen::specialise(captured, signature),
+          signature, captured.name};
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  std::error_code error;
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error || !jit::publish_file(path, text, 0644))
-    throw pl::UserError(path + " cannot be written; name a file in a folder that may be written");
+  if (const std::string reason = jit::publish_with_folders(path, text); !reason.empty())
+    throw pl::UserError(path + " cannot be written: " + reason +
+                        "; name a file in a folder that may be written");
 }
 
 int run_emit(const Options& options, const std::vector<std::string>& flags) {
@@ -133,6 +134,11 @@ int run_emit(const Options& options, const std::vector<std::string>& flags) {
   if (!options.package.empty() && !ascendc)
     throw pl::UserError("--package is for the hardware: give it with --target ascendc, not with --target " +
                         options.target);
+  if (options.explain && !ascendc)
+    throw pl::UserError("--explain is for the hardware: give it with --target ascendc, not with --target " +
+                        options.target);
+  if (options.explain && !options.package.empty())
+    throw pl::UserError("--explain and --package: give one of them");
   const auto [specialised, signature, name] = specialised_kernel(options, flags, ascendc);
   if (options.target == "ir") {
     write(codegen::to_text(specialised));
@@ -140,7 +146,9 @@ int run_emit(const Options& options, const std::vector<std::string>& flags) {
     write(codegen::to_json(specialised) + "\n");
   } else if (ascendc) {
     const codegen::ascendc::Emitted emitted = codegen::ascendc::emit(specialised, signature);
-    if (options.package.empty()) {
+    if (options.explain) {
+      write(codegen::ascendc::estimate_text(emitted));
+    } else if (options.package.empty()) {
       write(emitted.text);
     } else {
       for (const auto& [path, text] :
@@ -188,6 +196,8 @@ void add_emit_command(CLI::App& app, const std::vector<std::string>& flags, Acti
   command->add_option("--target-cpu", options->target_cpu,
                       "For object, assembly and llvm: native, x86-64-v3 …");
   command->add_flag("--fast-math", options->fast_math, "Contraction across operations");
+  command->add_flag("--explain", options->explain,
+                    "With --target ascendc: instead of the text an estimate, cycles for each pipe of a core");
   command->add_option("--package", options->package,
                       "With --target ascendc: writes all that the hardware needs to run it into this folder");
   command->callback(

@@ -110,6 +110,30 @@ TEST_CASE("on the model, transcendental functions stay within their tolerance") 
   }
 }
 
+TEST_CASE("on the model, sine and cosine are right for angles of any size, and NaN where there is none") {
+  KernelBuilder k("angles");
+  const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::Out, DType::Float32);
+  const Expr tile = k.let("tile", load(x));
+  std::int64_t plane = 0;
+  const auto add = [&](const Expr& angle) {
+    const Expr kept = k.let("angle" + std::to_string(plane), angle);
+    for (const Op op : {Op::Sin, Op::Cos}) k.store(call(op, {kept}), {9 * plane++, 0}, y);
+  };
+  for (const double scale : {1.0, 0x1p14, 0x1p16, 0x1p17, 0x1p40, 0x1p77, 0x1p125})
+    add(tile * literal(scale));
+  add(tile * tile * tile * literal(0x1p20));  // small and large ones in one block
+  // Of all floats these are the closest to a multiple of pi/2.
+  add((tile - tile) + literal(0x1.f37c8ap+95));
+  add((tile - tile) - literal(0x1.f37c8ap+95));
+  const Kernel kernel = k.take();
+  Options options;
+  options.tolerance = 1e-6;
+  options.special_values = false;
+  agrees(kernel, {TensorSpec{{9, 37}}, TensorSpec{{9 * plane, 37}}}, options);
+  options.special_values = true;
+  agrees(kernel, {TensorSpec{{9, 37}}, TensorSpec{{9 * plane, 37}}}, options);
+}
+
 TEST_CASE("on the model, reductions of rows and columns agree with the reference") {
   for (const Operation& operation : operations()) {
     if (operation.group != Group::RowReduce && operation.group != Group::ColReduce) continue;
@@ -160,6 +184,26 @@ TEST_CASE("on the model, operands broadcast and lie in strided tensors") {
   const TensorSpec strided{whole, DType::Float32, Layout::InnerDense, {41, 1}};
   agrees(add, {strided, TensorSpec{whole}, TensorSpec{whole}});
   agrees(add, {TensorSpec{whole}, strided, strided});
+}
+
+TEST_CASE("on the model, kernels whose output is loaded and stored at the same places run in place") {
+  Options options{.special_values = false, .tolerance = 1e-5};
+  options.in_place = true;
+  const TensorSpec small{{37, 65}}, long_rows{{2, 40000}};
+  agrees(softmax(), {small, small}, options);
+  agrees(softmax(), {long_rows, long_rows}, options);
+  agrees(column_softmax(), {small, small}, options);
+  agrees(elementwise(Op::Add, DType::Float32, 2, DType::Float32), {small, small, small}, options);
+  const auto pairs = [](const Kernel& kernel, const std::vector<ArgumentSpec>& arguments) {
+    const Signature signature = emitter_test::signature_of(kernel, arguments);
+    return ascendc::emit(specialise(kernel, signature), signature).in_place;
+  };
+  CHECK(pairs(softmax(), {small, small}) == std::vector<std::pair<int, int>>{{0, 1}});
+  // Here the rows change places.
+  KernelBuilder k("shifted");
+  const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::Out, DType::Float32);
+  k.store(load(x, {1, 0}, {36, 65}), {0, 0}, y);
+  CHECK(pairs(k.take(), {small, small}).empty());
 }
 
 TEST_CASE("on the model, a cast between any two dtypes gives the bits of the reference") {

@@ -82,6 +82,29 @@ TEST_CASE("rows and elements at indices agree with the reference, and so does wh
                     TensorSpec{{17, 37}, DType::Float16}});
 }
 
+TEST_CASE(
+    "rows of sequences that lie in pages are those of the reference, with a length for all and one for "
+    "each") {
+  for (const DType dtype : {DType::BFloat16, DType::Float32, DType::UInt8})
+    for (const bool each : {false, true}) {
+      CAPTURE(name_of(dtype));
+      CAPTURE(each);
+      KernelBuilder k("pages");
+      const Expr pages = k.tensor("pages", Access::In, dtype), t = k.tensor("t", Access::In, DType::Int32),
+                 l = k.tensor("l", Access::In, DType::Int32), y = k.tensor("y", Access::Out, dtype);
+      const Expr table = indices(k, t, 5);
+      const Expr length = each ? k.let("lengths", call(Op::Rem, {k.let("raw_lengths", load(l)), literal(12)}))
+                               : k.let("length", integer(7));
+      // 4 pages of 3 rows each for a sequence; 6 rows from number 2 on.
+      k.store(k.let("rows",
+                    tile_call(Op::PagedGather,
+                              {pages, list({}), list({}), table, length, integer(6), integer(2)}, {}, dtype)),
+              {0, 0, 0}, y);
+      agrees(k.take(), {TensorSpec{{5, 3, 17}, dtype}, TensorSpec{{2, 4}, DType::Int32},
+                        TensorSpec{{2}, DType::Int32}, TensorSpec{{2, 6, 17}, dtype}});
+    }
+}
+
 TEST_CASE("counting tiles, triangles and random numbers are those of the reference") {
   for (const DType dtype : numbers) {
     CAPTURE(name_of(dtype));

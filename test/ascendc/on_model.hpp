@@ -28,7 +28,7 @@ inline Faults& faults() {
   static const trilith::model::Model model(faults());
   faults().text.clear();
   const std::string all = text + "\n" + ascendc::model_entry(emitted, specialised);
-  return {text, emitter_test::compile(all, emitted.symbol + "_entry"), {}, model.table()};
+  return {text, emitter_test::compile(all, emitted.symbol + "_entry"), emitted.in_place, model.table()};
 }
 
 [[nodiscard]] inline emitter_test::Compiled for_model(const Kernel& specialised, const Signature& signature) {

@@ -49,6 +49,18 @@ struct Example {
 [[nodiscard]] std::string try_eager(Op op, DType dtype);
 [[nodiscard]] std::string try_xsimd(Op op, DType dtype);
 
+/// How the AscendC emitter lowers an operation in one dtype.
+struct AscendcCell {
+  enum Way {
+    Instruction,  ///< one of the hardware's
+    Composed,     ///< of several
+    Elements,     ///< the scalar pipe takes one after the other, at least at the end
+    Refused,
+  } way;
+  std::string reason;  ///< of a refusal
+};
+[[nodiscard]] AscendcCell ascendc_cell(Op op, DType dtype);
+
 /// The dtype in which a row's example is printed as C++, captured and run natively and compiled.
 [[nodiscard]] DType printed_dtype(const Operation& row);
 /// "" where the results are equal as far as the row's exactness promises.

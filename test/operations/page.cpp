@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <iterator>
+#include <map>
 
 namespace operations_test {
 namespace {
@@ -59,11 +60,51 @@ std::string exactness_text(const Operation& row) {
   return "";
 }
 
+/// Refusals of the AscendC emitter, numbered in the order of the page.
+class Reasons {
+ public:
+  int number_of(const std::string& reason) {
+    for (std::size_t i = 0; i < all_.size(); ++i)
+      if (all_[i] == reason) return static_cast<int>(i) + 1;
+    all_.push_back(reason);
+    return static_cast<int>(all_.size());
+  }
+  [[nodiscard]] std::string list() const {
+    std::string text;
+    for (std::size_t i = 0; i < all_.size(); ++i) text += std::to_string(i + 1) + ". " + all_[i] + "\n";
+    return text;
+  }
+
+ private:
+  std::vector<std::string> all_;
+};
+
+/// "x" where every dtype is one instruction; else the dtypes by how they are lowered.
+std::string ascendc_text(const Operation& row, Reasons& reasons) {
+  constexpr const char* letters[] = {"x", "c", "s"};
+  std::map<std::string, std::string> by_way;  // "x", "c", "s", then "-" with the number of a reason
+  for (const DType dtype : dtypes_of(row)) {
+    const AscendcCell cell = ascendc_cell(row.op, dtype);
+    const std::string way = cell.way == AscendcCell::Refused
+                                ? "~" + std::to_string(reasons.number_of(cell.reason))
+                                : letters[cell.way];
+    by_way[way] += (by_way[way].empty() ? "" : " ") + std::string(name_of(dtype));
+  }
+  std::string text;
+  for (const std::string& way : {std::string("x"), std::string("c"), std::string("s")})
+    if (const auto found = by_way.find(way); found != by_way.end())
+      text += (text.empty() ? "" : "; ") + way + (by_way.size() == 1 ? "" : ": " + found->second);
+  for (const auto& [way, dtypes] : by_way)
+    if (way.front() == '~')
+      text += (text.empty() ? "" : "; ") + ("no: " + dtypes) + " (" + way.substr(1) + ")";
+  return text;
+}
+
 struct Count {
   int rows = 0, cells = 0, filled = 0, combinations = 0;
 };
 
-std::string row_text(const Operation& row, Count& count) {
+std::string row_text(const Operation& row, Count& count, Reasons& reasons) {
   const OperationWords* said = words(row.op);
   std::string text =
       "| " + code(said != nullptr ? said->call : "") + " | " + code(said != nullptr ? said->written : "") +
@@ -80,13 +121,14 @@ std::string row_text(const Operation& row, Count& count) {
     count.filled += all ? 1 : 0;
     text += all ? " x |" : "   |";
   }
-  return text + "   |\n";
+  return text + " " + ascendc_text(row, reasons) + " |\n";
 }
 
 }  // namespace
 
 std::string page() {
   Count count;
+  Reasons reasons;
   std::string tables;
   for (const Section& section : sections()) {
     tables +=
@@ -95,8 +137,9 @@ std::string page() {
         "eager | xsimd | ascendc |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n";
     for (const Group group : section.groups)
       for (const Operation& row : operations())
-        if (row.group == group && has_cells(row)) tables += row_text(row, count);
+        if (row.group == group && has_cells(row)) tables += row_text(row, count, reasons);
   }
+  tables += "\n## What AscendC refuses\n\nThe numbers in the last column.\n\n" + reasons.list();
   tables +=
       "\n## Views and scalars\n\nNo operations of tiles: what every kernel may say beside them.\n\n"
       "| written | gives | meaning |\n|---|---|---|\n";
@@ -137,7 +180,11 @@ std::string page() {
          "rounded once. *Sum*: additions may be in another order, fixed by shape and target.\n\n"
          "The last columns are the backends; x: in every dtype of the row. An operation that one of them "
          "lacks is a "
-         "failing test. The cells of `ascendc` are not counted: there is no such backend yet.\n\n**" +
+         "failing test. `ascendc` is for Ascend hardware and its model ([hardware.md](hardware.md)) and says "
+         "how: x "
+         "one instruction, c composed of several, s by the scalar pipe, one element after the other (slow), "
+         "no: "
+         "refused, with the reason's number; without dtypes: in all of the row's.\n\n**" +
          std::to_string(count.rows) + " operations; " + std::to_string(count.filled) + " of " +
          std::to_string(count.cells) + " cells filled** in " + std::to_string(count.combinations) +
          " combinations of operation, dtype and backend.\n" + tables;

@@ -82,6 +82,23 @@ TEST_CASE("every operation has its cell in every backend, for every dtype it tak
   }
 }
 
+TEST_CASE("every operation is emitted as AscendC, or refused with a reason, for every dtype it takes") {
+  for (const Operation& row : operations()) {
+    if (!has_cells(row)) continue;
+    for (const DType dtype : dtypes_of(row)) {
+      CAPTURE(row.name);
+      CAPTURE(name_of(dtype));
+      const AscendcCell cell = ascendc_cell(row.op, dtype);
+      CHECK((cell.way == AscendcCell::Refused) == !cell.reason.empty());
+    }
+  }
+  CHECK(ascendc_cell(Op::Add, DType::Float32).way == AscendcCell::Instruction);
+  CHECK(ascendc_cell(Op::Matmul, DType::Float16).way == AscendcCell::Instruction);
+  CHECK(ascendc_cell(Op::Add, DType::BFloat16).way == AscendcCell::Composed);
+  CHECK(ascendc_cell(Op::Cumsum, DType::Float32).way == AscendcCell::Elements);
+  CHECK(ascendc_cell(Op::Add, DType::Float64).way == AscendcCell::Refused);
+}
+
 TEST_CASE("a dtype that a row does not list is refused by the reference") {
   for (const Operation& row : operations()) {
     // Load and its like take every dtype; these have none.
