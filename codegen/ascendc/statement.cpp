@@ -213,13 +213,13 @@ void Context::for_loop(const Statement& statement) {
   if (statement.begin.is_constant() && statement.end.is_constant() && statement.step.is_constant()) {
     const double length = static_cast<double>(statement.end.value.as_int64()) -
                           static_cast<double>(statement.begin.value.as_int64());
-    const double rounds =
+    const double count =
         std::max(0.0, std::ceil(length / static_cast<double>(statement.step.value.as_int64())));
-    turns(rounds);
+    turns(count);
     const std::int64_t first = statement.begin.value.as_int64();
     const std::int64_t last =
-        first + (static_cast<std::int64_t>(rounds) - 1) * statement.step.value.as_int64();
-    if (rounds >= 1 && rounds < 1e9)
+        first + (static_cast<std::int64_t>(count) - 1) * statement.step.value.as_int64();
+    if (count >= 1 && count < 1e9)
       remember_range(variable, Range{std::min(first, last), std::max(first, last)});
   }
   continue_labels.emplace_back();
