@@ -101,7 +101,9 @@ void run_here(Job& job) {
   }();
   (void)installed;
   clang::noteBottomOfStack();
+#ifdef TRILITH_OWN_HEAP
   const ThreadHeap heap;
+#endif
   // A stack overflow needs another stack for its handler to stand on.
   std::vector<char> signal_stack(64 * 1024);
   stack_t stack = {};
