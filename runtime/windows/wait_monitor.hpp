@@ -39,7 +39,7 @@ struct CellWait {
   std::int32_t* cell;
   std::int64_t index;  ///< of the user's cell in elements; -1: Trilith's own, of a collective
   std::int32_t expected;
-  bool at_least;                   ///< else: equal
+  bool at_least;  ///< else: equal
   /// A counter of Trilith's own: compared modulo 2^32. Without `at_least`: until it has another value than `expected`.
   bool wraps;
   abi::RemoteOperation operation;  ///< that waits
