@@ -40,8 +40,9 @@ struct CellWait {
   std::int32_t* cell;
   std::int64_t index;  ///< of the user's cell in elements; -1: Trilith's own, of a collective
   std::int32_t expected;
-  bool at_least;                   ///< else: equal
-  bool wraps;                      ///< a counter of Trilith's own: compared modulo 2^32
+  bool at_least;  ///< else: equal
+  /// A counter of Trilith's own: compared modulo 2^32. Without `at_least`: until it has another value than `expected`.
+  bool wraps;
   abi::RemoteOperation operation;  ///< that waits
   Place where;
   const WindowPart* holder = nullptr;  ///< whose cell it is; null: the waiting part's own
