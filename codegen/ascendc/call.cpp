@@ -44,6 +44,9 @@ bool Context::is_operand_region(std::span<const Statement> list, std::size_t at)
   if (statement.kind != StatementKind::Assign || statement.value.op != Op::Load ||
       uses.writes[statement.variable] != 1)
     return false;
+  const bool is_read = at + 1 < list.size() && list[at + 1].value.op == Op::Read &&
+                       list[at + 1].value.operands[0].variable == statement.variable;
+  if (!is_read && !of_calls.contains(statement.variable)) return false;
   const fuse::Region region = fuse::region_of(kernel, statement);
   const TensorInfo& tensor = tensors.at(region.tensor);
   if (tensor.access != Access::In || tensor.dtype != kernel.variables[statement.variable].type.dtype ||
