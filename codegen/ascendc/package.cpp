@@ -51,6 +51,7 @@ Json json_of(const PackagedKernel& kernel, const std::string& file_name) {
           {"fnv1a64", hash_of(kernel.code.text)},
           {"cores", name_of(kernel.code.cores)},
           {"workspace_bytes", kernel.code.workspace_bytes},
+          {"further_workspace_bytes", kernel.code.further_workspace_bytes},
           {"memory", memory}};
 }
 

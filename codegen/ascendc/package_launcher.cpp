@@ -201,6 +201,9 @@ std::string tiling_header(const PackagedKernel& kernel, const std::string& file_
                                              : "groups of a cube core and its vector cores") +
       "\ninline constexpr std::int64_t workspace_bytes = " + std::to_string(kernel.code.workspace_bytes) +
       ";\n";
+  if (kernel.code.further_workspace_bytes > 0)
+    text += "inline constexpr std::int64_t further_workspace_bytes = " +
+            std::to_string(kernel.code.further_workspace_bytes) + ";  // for each block behind the first\n";
   text += "\n// Arguments, in order:\n";
   for (const KernelArgument& argument : kernel.code.arguments)
     text += "//   " + argument.type + " " + argument.name + "\n";
