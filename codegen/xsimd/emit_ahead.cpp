@@ -1,7 +1,8 @@
 // Checked runs: the single elements of windows that a loop touches one after another are told in front of it, all rounds
 // in one request. A request in each round would cost many times what the loop itself does, which then is no loop over
 // vectors any more. Nothing in such a loop orders ranks, so it makes no difference to what is told when; and only
-// elements inside of their tensors are told, up to the round that would leave them.
+// elements inside of their tensors are told, up to the round in which any access of the loop would leave its own: there
+// the kernel ends.
 #include "codegen/remote.hpp"
 #include "codegen/xsimd/request.hpp"
 
@@ -55,6 +56,14 @@ class InFront {
     return result;
   }
 
+  [[nodiscard]] bool moves(const Expr& e) const {
+    return (e.op == Op::Variable && e.variable == loop_.variable) ||
+           std::ranges::any_of(e.operands, [&](const Expr& operand) { return moves(operand); });
+  }
+  [[nodiscard]] bool is_fixed(const Dim& extent) const {
+    return extent.is_constant() || !(extent.variable == loop_.variable || changes_[at(extent.variable)]);
+  }
+
   /// A sum of products with the loop's variable? Sums that wrap are: where their elements lie inside of a tensor they
   /// are what they would be without.
   [[nodiscard]] bool is_linear(const Expr& e) const {
@@ -75,10 +84,6 @@ class InFront {
 
  private:
   static std::size_t at(VariableId variable) { return static_cast<std::size_t>(variable); }
-  [[nodiscard]] bool moves(const Expr& e) const {
-    return (e.op == Op::Variable && e.variable == loop_.variable) ||
-           std::ranges::any_of(e.operands, [&](const Expr& operand) { return moves(operand); });
-  }
   [[nodiscard]] std::optional<Expr> find_variable(const Expr& expression) const {
     const std::size_t variable = at(expression.variable);
     if (!changes_[variable]) return expression;
@@ -106,25 +111,48 @@ void Context::report_ahead(const Statement& loop, const std::string& begin, cons
   if (!signature.checked || !std::ranges::all_of(loop.body, is_plain)) return;
   struct Access {
     const Statement* statement;
-    VariableId tensor;
+    bool is_told;
     std::vector<Expr> offsets;
     std::string line, extents;
   };
   const InFront in_front(kernel, uses, loop);
   std::vector<Access> accesses;
   for (const Statement& statement : loop.body) {
-    if (statement.value.op != Op::Load && statement.value.op != Op::Store) continue;
-    const fuse::Region region = fuse::region_of(kernel, statement);
-    if (!is_window(kernel, region.tensor) || region.shape.empty() ||
-        !std::ranges::all_of(region.shape, [](const Dim& extent) { return extent.is(1); }))
-      continue;
-    Access access{&statement, region.tensor, {}, names.fresh("line"), {}};
-    for (const Expr& offset : region.offsets->operands)
-      if (std::optional<Expr> found = in_front.find(offset); found && in_front.is_linear(*found))
+    Access access{&statement, false, {}, {}, {}};
+    std::vector<std::string> extents;
+    const auto add = [&](const Expr& offset, const std::string& extent) {
+      if (std::optional<Expr> found = in_front.find(offset); found && in_front.is_linear(*found)) {
         access.offsets.push_back(*std::move(found));
-    if (access.offsets.size() == region.shape.size()) accesses.push_back(std::move(access));
+        extents.push_back(extent);
+      }
+    };
+    std::size_t rank = 0;
+    bool may_be_told = false;
+    if (statement.value.op == Op::Load || statement.value.op == Op::Store) {
+      const fuse::Region region = fuse::region_of(kernel, statement);
+      rank = region.shape.size();
+      may_be_told = is_window(kernel, region.tensor);
+      for (std::size_t axis = 0; axis < rank; ++axis) {
+        const Dim &shape = region.shape[axis], &extent = kernel.variables[region.tensor].type.shape[axis];
+        if (!in_front.is_fixed(shape)) return;
+        if (!shape.is(1)) may_be_told = false;
+        add(region.offsets->operands[axis], dim(extent) + (shape.is(1) ? "" : " - " + dim(shape) + " + 1"));
+      }
+    } else if (statement.value.op == Op::Check) {
+      rank = 1;
+      const std::optional<Expr> size = in_front.find(statement.value.operands[1]);
+      if (!size || !in_front.is_linear(*size) || in_front.moves(*size)) return;
+      add(statement.value.operands[0], index(*size));
+    }
+    if (rank == 0) continue;
+    // It may end the loop in any round.
+    if (access.offsets.size() != rank) return;
+    access.is_told = may_be_told;
+    access.line = names.fresh("line");
+    access.extents = list(extents);
+    accesses.push_back(std::move(access));
   }
-  if (accesses.empty()) return;
+  if (std::ranges::none_of(accesses, &Access::is_told)) return;
 
   headers.insert("accesses.hpp");
   const std::string rounds = names.fresh("rounds");
@@ -139,13 +167,12 @@ void Context::report_ahead(const Statement& loop, const std::string& begin, cons
     for (std::size_t axis = 0; axis < access.offsets.size(); ++axis)
       out.line(element + "[" + std::to_string(axis) + "] = " + index(access.offsets[axis]) + ";");
     out.close("});");
-    std::vector<std::string> extents;
-    for (const Dim& extent : kernel.variables[access.tensor].type.shape) extents.push_back(dim(extent));
-    out.line(rounds + " = " + access.line + ".rounds_inside({" + list(extents) + "}, " + rounds + ");");
-    told_ahead.insert(access.statement);
+    out.line(rounds + " = " + access.line + ".rounds_inside({" + access.extents + "}, " + rounds + ");");
+    if (access.is_told) told_ahead.insert(access.statement);
   }
   out.open("if (" + rounds + " > 0) {");
-  for (const Access& access : accesses) report_accesses(*access.statement, access.line, rounds);
+  for (const Access& access : accesses)
+    if (access.is_told) report_accesses(*access.statement, access.line, rounds);
   out.close();
   out.close();
 }

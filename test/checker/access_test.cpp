@@ -124,6 +124,54 @@ TEST_CASE("a column beside another rank's is no race, and the same one is") {
   CHECK(columns(1, side_by_side) == "");
 }
 
+TEST_CASE("what a loop would touch behind the round that ends the kernel is not reported") {
+  auto ends_early = pl::jit.incore([](Table data, Cells signal, pl::Scalar<int> cell) {
+    if (pld::rank(data) == 1) {
+      pld::remote_store(pl::full<std::int32_t>({4, 8}, 7), data, {.peer = 0, .offsets = {4, 0}});
+      pld::notify(signal, {.peer = 0});
+    } else {
+      for (int i = 0; i < 8; ++i) {
+        pl::write(signal, {i + cell}, 1);
+        (void)pl::read(data, {i, 5});
+      }
+      pld::wait(signal);
+    }
+  });
+  auto has_no_index = pl::jit.incore([](Table data, Cells signal, pl::Scalar<int> first) {
+    if (pld::rank(data) == 1) {
+      pld::remote_store(pl::full<std::int32_t>({4, 8}, 7), data, {.peer = 0, .offsets = {4, 0}});
+      pld::notify(signal, {.peer = 0});
+    } else {
+      int places[16] = {};
+      for (int i = 0; i < 8; ++i) {
+        places[i + first] = i;
+        (void)pl::read(data, {i, 5});
+      }
+      pl::write(signal, {1}, places[3]);
+      pld::wait(signal);
+    }
+  });
+  auto squares = pl::jit.incore([](Table data, Cells signal, pl::Scalar<int> first) {
+    if (pld::rank(data) == 1) {
+      pld::remote_store(pl::full<std::int32_t>({4, 8}, 7), data, {.peer = 0, .offsets = {4, 0}});
+      pld::notify(signal, {.peer = 0});
+    } else {
+      for (int i = 0; i < 8; ++i) {
+        pl::write(signal, {i * i + first}, 1);
+        (void)pl::read(data, {i, 5});
+      }
+      pld::wait(signal);
+    }
+  });
+  check_alike([&] { return columns(13, ends_early); }, "store: offset 16 with extent 1 on axis 0");
+  check_alike([&] { return columns(13, squares); }, "store: offset 17 with extent 1 on axis 0");
+  // With an index inside of it they race. The array of a native run checks none.
+  windows::natively = false;
+  CHECK(contains(columns(8, ends_early), "race: nothing orders"));
+  CHECK(contains(columns(8, has_no_index), "race: nothing orders"));
+  CHECK(contains(columns(13, has_no_index), "index 16 of an array of 16 elements"));
+}
+
 TEST_CASE("of a gather the rows that it reads are reported") {
   auto rows = pl::jit.incore([](Table data, Cells signal, pl::Scalar<int> row) {
     if (pld::rank(data) == 1) {
