@@ -163,6 +163,27 @@ int cores_for(const Context& context) {
   return static_cast<int>(std::clamp<std::int64_t>(bytes / bytes_worth_a_core, 1, vector_cores));
 }
 
+/// Queues order what moves in before what moves out; an element that the scalar pipe reads in device memory waits for an
+/// event, so where it may lie in an output's memory the synchroniser has to know.
+void join_memory(Context& context, const std::vector<std::pair<int, int>>& pairs) {
+  ObjectId memory = -1;
+  for (const auto& [input, output] : pairs) {
+    const auto object_of = [&](int parameter) {
+      return context.tensors.at(context.kernel.parameters[static_cast<std::size_t>(parameter)].variable)
+          .object;
+    };
+    const ObjectId in = object_of(input);
+    const bool is_read = std::ranges::any_of(context.program.nodes, [&](const Node& node) {
+      return node.pipe == Pipe::Scalar && std::ranges::any_of(node.touches, [&](const Touch& touch) {
+               return touch.object == in && !touch.writes;
+             });
+    });
+    if (!is_read) continue;
+    if (memory < 0) memory = in;
+    context.program.objects[in].memory = context.program.objects[object_of(output)].memory = memory;
+  }
+}
+
 }  // namespace
 
 Emitted emit(const Kernel& specialised, const Signature& signature) {
@@ -220,6 +241,8 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
     Emitted emitted;
     emitted.blocks = tiling.cores > 1 ? std::min<std::int64_t>(tiling.cores, context->rounds) : 1;
     emitted.estimate = estimate(context->program, emitted.blocks);
+    emitted.in_place = in_place_pairs(*context);
+    join_memory(*context, emitted.in_place);
     synchronise(context->program);
     xsimd::Names names;
     emitted.symbol = names.fresh("trilith_" + specialised.name);
@@ -229,7 +252,6 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
     if (emitted.spmd) emitted.further_workspace_bytes = context->workspace_bytes;
     emitted.checks = context->checks;
     emitted.windows = context->windows;
-    emitted.in_place = in_place_pairs(*context);
     print(*context, emitted.symbol, attempt.tile_bytes, emitted);
     emitted.waits = context->waits;
     return emitted;

@@ -117,7 +117,7 @@ void Nest::rounds() {
 void Nest::block() {
   first_mine_ = static_cast<ObjectId>(c.program.objects.size());
   next_out_ = 0;
-  for (std::size_t i = 0; i < nest_.roots.size(); ++i) root(i);
+  roots(nest_.roots);
   flush();
 }
 
@@ -128,7 +128,9 @@ void Nest::chunks(const std::vector<Stage>& stages) {
     next_out_ = 0;
     if (inner_extent_ > 0)
       for (const ValueId id : stage.row_values) get(id);
-    for (const Root& each : stage.row_roots) root(index_of(each));
+    std::vector<ValueId> pass = stage.reductions;
+    for (const Root& each : stage.roots) pass.push_back(each.value);
+    roots(stage.row_roots, pass);
     flush();
     if (!stage.has_pass()) continue;
     std::map<ValueId, Tile> totals = start_totals(stage.reductions);
@@ -141,7 +143,7 @@ void Nest::chunks(const std::vector<Stage>& stages) {
     open_scope();
     first_mine_ = static_cast<ObjectId>(c.program.objects.size());
     for (const ValueId id : stage.reductions) add_columns(id, totals.at(id));
-    for (const Root& each : stage.roots) root(index_of(each));
+    roots(stage.roots);
     flush();
     close_scope();
     next_in_ = row_in;
@@ -217,8 +219,9 @@ void Nest::column_rounds() {
     open_scope();
     next_in_ = next_out_ = 0;
     first_mine_ = static_cast<ObjectId>(c.program.objects.size());
-    for (const Root& each : body.roots) root(index_of(each));
-    for (const Root& each : body.row_roots) root(index_of(each));
+    std::vector<Root> all_roots = body.roots;
+    all_roots.insert(all_roots.end(), body.row_roots.begin(), body.row_roots.end());
+    roots(all_roots, body.reductions);
     for (const ValueId id : body.reductions) {
       const Value& value = plan_.values[id];
       const Reduction reduction = reduction_of(*value.expr, row_extent_);
@@ -244,8 +247,9 @@ void Nest::column_end() {
   if (nest_.stages.size() < 2) return;
   next_in_ = next_out_ = 0;
   first_mine_ = static_cast<ObjectId>(c.program.objects.size());
-  for (const auto* roots : {&nest_.stages[1].row_roots, &nest_.stages[1].roots})
-    for (const Root& each : *roots) root(index_of(each));
+  std::vector<Root> all_roots = nest_.stages[1].row_roots;
+  all_roots.insert(all_roots.end(), nest_.stages[1].roots.begin(), nest_.stages[1].roots.end());
+  roots(all_roots);
   flush();
 }
 
@@ -348,6 +352,41 @@ bool Nest::lies_as_block(const Stream& stream, const Address& at, bool rows, boo
   return stream.rows.factor % block == 0 || (stream.rows.is(1) && block_.max_rows % block == 0);
 }
 
+/// Roots in order; `then` is what the same rounds compute behind them.
+void Nest::roots(const std::vector<Root>& list, const std::vector<ValueId>& then) {
+  for (auto at = list.begin(); at != list.end(); ++at) {
+    later_ = then;
+    for (auto next = at + 1; next != list.end(); ++next) later_.push_back(next->value);
+    root(index_of(*at));
+  }
+}
+
+/// A root overwrites `object`: what later roots read there as it was before is loaded, or copied, now.
+void Nest::set_aside(ObjectId object) {
+  std::vector<bool> seen(plan_.values.size());
+  for (const ValueId id : later_) set_aside(object, id, seen);
+}
+
+void Nest::set_aside(ObjectId object, ValueId id, std::vector<bool>& seen) {
+  if (seen[id]) return;
+  seen[id] = true;
+  if (from_memory(id)) {
+    if (reads_.at(id).object == object) (void)get(id);
+  } else {
+    for (const fuse::Operand& operand : plan_.values[id].operands)
+      if (operand.value >= 0) set_aside(object, operand.value, seen);
+  }
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope) {
+    const auto found = scope->held.find(id);
+    if (found == scope->held.end()) continue;
+    Held held = found->second;
+    if (held.operand.is_scalar() || resolve(held.operand.tile.object) != object) return;
+    held.operand.tile = v.copy(held.operand.tile);
+    scopes_.back().held[id] = held;
+    return;
+  }
+}
+
 void Nest::root(std::size_t number) {
   const Root& root = nest_.roots[number];
   const Stream& stream = writes_[number];
@@ -356,7 +395,11 @@ void Nest::root(std::size_t number) {
   const bool rows = block_.max_rows > 1 && !stream.rows.is(0),
              columns = inner_extent_ != 1 && !stream.inner.is(0);
   if (columns && inner_extent_ == 0) return;
-  if (next_out_ >= c.tiling.queue_limit) flush();
+  if (next_out_ >= c.tiling.queue_limit) {
+    for (const Pending& pending : pending_) set_aside(pending.stream->object);
+    flush();
+  }
+  if (!stream.global) set_aside(stream.object);
   const Held held = get(root.value);
   c.location = root.statement->location;
   if (root.kind == RootKind::Store) c.comment(*root.statement);

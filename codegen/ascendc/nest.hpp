@@ -92,7 +92,10 @@ class Nest {
   std::string scalar_of(const Tile& tile);
   Tile tile_of(const Held& held, DType dtype, bool rows, bool columns);
   void name(const Tile& tile, VariableId variable);
+  void roots(const std::vector<fuse::Root>& list, const std::vector<fuse::ValueId>& then = {});
   void root(std::size_t number);
+  void set_aside(ObjectId object);
+  void set_aside(ObjectId object, fuse::ValueId id, std::vector<bool>& seen);
   void keep(const Tile& tile, const Tile& home);
   void flush();
   [[nodiscard]] std::size_t index_of(const fuse::Root& root) const;
@@ -135,7 +138,8 @@ class Nest {
   bool spreads_ = false;  ///< the next rounds may be spread over cores
   bool twice_ = false;    ///< what moves now has two buffers
   std::vector<Scope> scopes_;
-  std::vector<Pending> pending_;  ///< computed results, to be moved out at the end of the block
+  std::vector<fuse::ValueId> later_;  ///< what is computed behind the root of now
+  std::vector<Pending> pending_;      ///< computed results, to be moved out at the end of the block
   int next_in_ = 0, next_out_ = 0, hoisted_in_ = 0;
   ObjectId first_mine_ = 0;  ///< objects of this block
 };
