@@ -21,8 +21,6 @@ std::string filled(std::string sentence, const std::string& given, const std::st
 
 std::string fault_text(std::int32_t code, const std::string& what, const std::string& given,
                        const std::string& expected, const std::string& length) {
-  // As runtime/pl/abi.hpp numbers them.
-  enum { range = 1, shape = 2, out_of_memory = 3, index = 4, step = 5, peer = 7 };
   if (what.find(message::given_word) != std::string::npos ||
       what.find(message::expected_word) != std::string::npos)
     return filled(what, given, expected, length);
@@ -32,22 +30,24 @@ std::string fault_text(std::int32_t code, const std::string& what, const std::st
   const std::string operation = what.substr(0, space);
   const std::size_t axis = space == std::string::npos ? 0 : std::strtoul(what.c_str() + space, nullptr, 10);
   switch (code) {
-    case range:
+    case fault_range:
       if (sentence)
         return what + ": " + given + " does not lie inside the tensor (bound " + expected +
                "); keep offset and shape within the extents";
+      if (length.starts_with('-')) return message::negative_extent(length);
       return message::region(operation, axis, given, length, expected);
-    case shape:
+    case fault_shape:
       if (sentence)
         return what + ": extent " + given + " where " + expected + " is needed; the two must agree";
+      if (given.starts_with('-')) return message::negative_extent(given);
       return message::broadcast(operation, "", axis, given, expected);
-    case out_of_memory: return what + ": no scratch memory of " + given + " bytes; use smaller tiles";
-    case step: return message::zero_step;
-    case index:
+    case fault_out_of_memory: return what + ": no scratch memory of " + given + " bytes; use smaller tiles";
+    case fault_step: return message::zero_step;
+    case fault_index:
       if (what == "x[i]") return message::leading_index(given, expected);
       return what != "index" ? message::index_outside(what, given, expected)
                              : message::position(given, expected);
-    case peer: return message::peer_outside(what, given, expected, length);
+    case fault_peer: return message::peer_outside(what, given, expected, length);
     default: return {};
   }
 }

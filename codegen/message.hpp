@@ -81,8 +81,11 @@ inline constexpr const char* no_leading_axis = "x[i]: the tensor has rank 0 and 
          " are given; give one of each for every axis";
 }
 
+[[nodiscard]] inline std::string negative_extent(const std::string& extent) {
+  return "a shape has the negative extent " + extent + "; extents are 0 or more";
+}
 [[nodiscard]] inline std::string negative_extent(std::int64_t extent) {
-  return "a shape has the negative extent " + std::to_string(extent) + "; extents are 0 or more";
+  return negative_extent(std::to_string(extent));
 }
 
 /// An operation that needs all of a tile, and one that is valid only in part: `valid` of `extent`.

@@ -1,7 +1,6 @@
 #include "runtime/services.hpp"
 
 #include "codegen/fault_text.hpp"
-#include "codegen/message.hpp"
 #include "codegen/reference.hpp"
 #include "pl/error.hpp"
 #include "pl/log.hpp"
@@ -343,15 +342,6 @@ abi::Services services_for(CallRecord& record) {
     throw InternalError("a kernel returned code " + std::to_string(code) + " without reporting a fault");
   const Location location{fault.file != nullptr ? fault.file : "", fault.line, fault.column};
   const std::string what = fault.what != nullptr ? fault.what : "a check";
-  namespace message = trilith::codegen::message;
-  // Extents that are negative themselves are worth a sentence of their own, unless the check has one.
-  const bool plain = what.find(": ") == std::string::npos && !what.starts_with("extent of ") &&
-                     what.find(message::given_word) == std::string::npos &&
-                     what.find(message::expected_word) == std::string::npos;
-  if (plain && fault.code == abi::fault_range && fault.length < 0)
-    throw ShapeError(message::negative_extent(fault.length), location);
-  if (plain && fault.code == abi::fault_shape && fault.given < 0)
-    throw ShapeError(message::negative_extent(fault.given), location);
   const std::string text =
       trilith::codegen::fault_text(fault.code, what, std::to_string(fault.given),
                                    std::to_string(fault.expected), std::to_string(fault.length));

@@ -118,8 +118,6 @@ View Context::view_of(VariableId variable) {
 
 /// What the typing rule leaves to the run.
 void Context::run_time_checks(const Statement& statement) {
-  // As runtime/pl/abi.hpp numbers them.
-  constexpr std::int32_t fault_range = 1, fault_shape = 2;
   for (const RunTimeCheck& check :
        tile_call_type(kernel, statement.value, place(statement.location)).checks) {
     const std::string a = index(check.a);

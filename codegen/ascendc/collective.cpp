@@ -12,8 +12,6 @@
 namespace trilith::codegen::ascendc {
 namespace {
 
-// As runtime/pl/abi.hpp numbers them.
-constexpr std::int32_t fault_shape = 2, fault_peer = 7;
 constexpr std::int64_t most_elements = 4096;  ///< at a time
 
 std::string number(std::int64_t value) { return std::to_string(value); }
@@ -84,14 +82,7 @@ class Collective {
       result.count *= extent;
       result.shape.insert(result.shape.begin(), extent);
     }
-    for (std::size_t axis = 0; axis < at.size(); ++axis) {
-      c_.check_offset(at[axis], result.shape[axis], tensor.extents[axis], title(), axis, call_.location);
-      const std::int64_t stride = tensor.strides[axis].factor;
-      if (at[axis].is_constant())
-        result.at.constant += at[axis].value.as_int64() * stride;
-      else
-        result.at.add(Amount{stride}, c_.index(at[axis]));
-    }
+    result.at = c_.address_in(tensor, at, result.shape, call_);
     return result;
   }
 
@@ -113,9 +104,7 @@ class Collective {
   std::string rank_operand(int role, const Region& data, const char* what) {
     if (role < 0) return "-1";
     const std::string rank = c_.index(operand(role));
-    if (rank != "0")
-      c_.fault_if(rank + " < 0 || " + rank + " >= " + ranks(data), fault_peer, statement_.location,
-                  title() + " " + what, rank, ranks(data), ranks(data) + " - 1");
+    c_.check_peer(rank, data.window, title() + " " + what, statement_.location);
     return rank;
   }
 

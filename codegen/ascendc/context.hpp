@@ -8,6 +8,7 @@
 #include "codegen/ascendc/peers.hpp"
 #include "codegen/ascendc/program.hpp"
 #include "codegen/error.hpp"
+#include "codegen/fault_text.hpp"
 #include "codegen/passes/fuse.hpp"
 #include "codegen/xsimd/writer.hpp"
 
@@ -220,8 +221,9 @@ struct Context {
   // remote.cpp: operations on windows
   void remote(const Statement& statement);
   [[nodiscard]] int window_of(VariableId window, bool signals);
-  void check_offset(const Expr& offset, std::int64_t length, std::int64_t extent, const std::string& what,
-                    std::size_t axis, const SourceLocation& where);
+  void check_peer(const std::string& peer, int window, const std::string& what, const SourceLocation& at);
+  [[nodiscard]] Address address_in(const TensorInfo& tensor, const std::vector<Expr>& offsets,
+                                   const std::vector<std::int64_t>& shape, const Expr& call);
   /// How many statements of a run may stand before one that may meet the memory of another one through a peer's part.
   [[nodiscard]] std::size_t length_without_meeting(std::span<const Statement> run) const;
 
@@ -243,7 +245,8 @@ struct Context {
   void peer_part(const Statement& statement);
   void notify(const Statement& statement);
   void wait(const Statement& statement);
-  void check_peer(const std::string& peer, int window, Op op, const SourceLocation& at);
+  void check_offset(const Expr& offset, std::int64_t length, std::int64_t extent, const std::string& what,
+                    std::size_t axis, const SourceLocation& where);
   [[nodiscard]] Address cell_of(const Expr& call);
   [[nodiscard]] int counted_ranks(const Expr& value) const;
 

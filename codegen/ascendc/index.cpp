@@ -10,7 +10,6 @@ namespace trilith::codegen::ascendc {
 namespace {
 
 constexpr std::int64_t most_line = 48 << 10;  ///< bytes of one buffer: three of them and the queues fit
-constexpr std::int32_t fault_index = 4;       ///< as runtime/pl/abi.hpp numbers it
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 std::string word(bool value) { return value ? "true" : "false"; }

@@ -12,9 +12,6 @@
 namespace trilith::codegen::ascendc {
 namespace {
 
-// As runtime/pl/abi.hpp numbers them.
-constexpr std::int32_t fault_range = 1, fault_peer = 7;
-
 bool returns(std::span<const Statement> list) {
   return std::ranges::any_of(list, [](const Statement& statement) {
     return (statement.kind == StatementKind::Leave && statement.block == 0) || returns(statement.body) ||
@@ -42,11 +39,11 @@ int Context::window_of(VariableId window, bool signals) {
   return static_cast<int>(found - windows.begin());
 }
 
-void Context::check_peer(const std::string& peer, int window, Op op, const SourceLocation& at) {
+void Context::check_peer(const std::string& peer, int window, const std::string& what,
+                         const SourceLocation& at) {
   if (peer == "0") return;
   const std::string ranks = "static_cast<int64_t>(WindowAt(windows, " + std::to_string(window) + ").ranks)";
-  fault_if(peer + " < 0 || " + peer + " >= " + ranks, fault_peer, at, name_of(op), peer, ranks,
-           ranks + " - 1");
+  fault_if(peer + " < 0 || " + peer + " >= " + ranks, fault_peer, at, what, peer, ranks, ranks + " - 1");
 }
 
 /// The window whose ranks the value is the number of, or -1.
@@ -71,18 +68,22 @@ Address Context::cell_of(const Expr& call) {
   const RemoteOperands roles = remote_operands(call);
   const TensorInfo& tensor = tensors.at(call.operands[static_cast<std::size_t>(roles.window)].variable);
   const std::vector<Expr>& offsets = call.operands[static_cast<std::size_t>(roles.offsets)].operands;
-  Address cell;
+  return address_in(tensor, offsets, std::vector<std::int64_t>(offsets.size(), 1), call);
+}
+
+/// Where a region of `shape` elements begins in a window of constant strides; checks that it lies inside.
+Address Context::address_in(const TensorInfo& tensor, const std::vector<Expr>& offsets,
+                            const std::vector<std::int64_t>& shape, const Expr& call) {
+  Address result;
   for (std::size_t axis = 0; axis < offsets.size(); ++axis) {
-    const std::int64_t stride = tensor.strides[axis].factor, extent = tensor.extents[axis];
-    const bool is_constant = offsets[axis].is_constant();
-    const std::string at = index(offsets[axis]);
-    check_offset(offsets[axis], 1, extent, name_of(call.op), axis, call.location);
-    if (is_constant)
-      cell.constant += offsets[axis].value.as_int64() * stride;
+    check_offset(offsets[axis], shape[axis], tensor.extents[axis], name_of(call.op), axis, call.location);
+    const std::int64_t stride = tensor.strides[axis].factor;
+    if (offsets[axis].is_constant())
+      result.constant += offsets[axis].value.as_int64() * stride;
     else
-      cell.add(Amount{stride}, at);
+      result.add(Amount{stride}, index(offsets[axis]));
   }
-  return cell;
+  return result;
 }
 
 void Context::remote(const Statement& statement) {
@@ -118,7 +119,7 @@ void Context::peer_part(const Statement& statement) {
   const VariableId window = statement.value.operands[0].variable;
   const int number = window_of(window, false);
   const std::string peer = index(statement.value.operands[1]);
-  check_peer(peer, number, peer_parts.at(statement.variable).op, statement.location);
+  check_peer(peer, number, name_of(peer_parts.at(statement.variable).op), statement.location);
   const TensorInfo& own = tensors.at(window);
   if (!tensors.contains(statement.variable)) {
     TensorInfo part = own;
@@ -143,7 +144,7 @@ void Context::notify(const Statement& statement) {
   const Expr &to = call.operands[static_cast<std::size_t>(roles.peer)],
              &value = call.operands[static_cast<std::size_t>(roles.value)];
   const std::string peer = index(to);
-  check_peer(peer, number, call.op, statement.location);
+  check_peer(peer, number, name_of(call.op), statement.location);
   const Address cell = cell_of(call);
   function("Notify", notify_function);
   const ObjectId word = scratch(32);

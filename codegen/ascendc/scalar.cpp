@@ -261,11 +261,6 @@ void Context::fault_if(const std::string& condition, std::int32_t code, const So
   close();
 }
 
-namespace {
-// As runtime/pl/abi.hpp numbers them.
-constexpr std::int32_t fault_range = 1, fault_index = 4;
-}  // namespace
-
 void Context::check_region(const Statement& statement) {
   const fuse::Region region = fuse::region_of(kernel, statement);
   const std::vector<std::int64_t> tensor =

@@ -10,8 +10,6 @@
 namespace trilith::codegen::ascendc {
 namespace {
 
-constexpr std::int32_t fault_index = 4, fault_step = 5;
-
 bool leaves(std::span<const Statement> list, std::int32_t block) {
   return std::ranges::any_of(list, [&](const Statement& statement) {
     return (statement.kind == StatementKind::Leave && statement.block == block) ||
