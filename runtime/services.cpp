@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -91,6 +92,7 @@ ScratchArena& scratch_arena() {
 
 /// What one call of a kernel leaves behind.
 struct CallRecord {
+  bool used = false;  ///< scratch memory was taken, or a print failed
   bool used_scratch = false;
   bool faulted = false;
   abi::Fault fault;              ///< not initialised: counts where `faulted` is set
@@ -106,7 +108,8 @@ void record_fault(void* context, const abi::Fault* fault) {
 }
 
 void* give_scratch(void* context, std::uint64_t bytes) {
-  static_cast<CallRecord*>(context)->used_scratch = true;
+  auto& record = *static_cast<CallRecord*>(context);
+  record.used = record.used_scratch = true;
   return scratch_arena().allocate(bytes);
 }
 
@@ -122,6 +125,7 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
     (void)name;
     print(trilith::codegen::reference::to_text(value) + "\n");
   } catch (...) {
+    record.used = true;
     record.exception = std::current_exception();
   }
 }
@@ -457,6 +461,32 @@ void run_entry(abi::Entry entry, const abi::Args& args, std::span<const Recorded
     std::rethrow_exception(record.exception);
   if (code != 0) [[unlikely]]
     raise(code, record);
+}
+
+namespace {
+
+/// The record of one call after the other.
+struct BareRecord final : BareState {
+  BareRecord(abi::Entry entry_, const abi::Args& args) {
+    entry = entry_;
+    arguments = args;
+    services = services_for(record);
+    record.services = &services;
+    used_services = &record.used;
+  }
+  void finish(std::int32_t code) override {
+    record.used = false;
+    if (std::exchange(record.used_scratch, false)) scratch_arena().release();
+    if (record.exception) std::rethrow_exception(std::exchange(record.exception, nullptr));
+    if (code != 0) raise(code, record);
+  }
+  CallRecord record;
+};
+
+}  // namespace
+
+std::unique_ptr<BareState> make_bare_state(abi::Entry entry, const abi::Args& args) {
+  return std::make_unique<BareRecord>(entry, args);
 }
 
 }  // namespace pl::detail
