@@ -43,7 +43,9 @@ void Nest::emit() {
     c.open("if (" + columns.text() + " > 0) {", false);
     if (columns.most > 1) block_.columns = counted("columns", columns);
     walk();
-    if (!nest_.column && !is_elementwise()) {
+    const bool has_row_results = std::ranges::any_of(
+        writes_, [](const Stream& stream) { return stream.object >= 0 && stream.inner.is(0); });
+    if (!nest_.column && has_row_results) {
       // What is reduced over nothing, and what follows from it.
       c.otherwise();
       inner_extent_ = 0;
@@ -128,7 +130,7 @@ void Nest::close_rounds(std::string& variable, Amount& count, std::int64_t step)
 
 /// What is the same for all rounds is loaded in front of them.
 void Nest::hoist() {
-  if (block_.max_rows >= row_extent_.most) return;
+  if (block_.max_rows >= row_extent_.most || inner_extent_.is(0)) return;
   twice_ = c.depth > 0 || !loops_.empty();
   for (auto& [id, stream] : reads_)
     if (stream.global && stream.rows.is(0) &&
