@@ -269,7 +269,11 @@ std::vector<std::int64_t> Context::constant_extents(const std::vector<Dim>& shap
   std::vector<std::int64_t> result;
   for (const Dim& dim : shape) {
     if (!dim.is_constant())
-      throw pl::InternalError("AscendC emitter: a tensor whose extents only the run knows");
+      throw pl::UserError(
+          "AscendC: the extent " + kernel.variables[dim.variable].name +
+              " of a tensor is a number of the run; this target needs the extents of tensors: "
+              "specialise it",
+          place(location));
     result.push_back(dim.extent);
   }
   return result;

@@ -41,6 +41,16 @@ TEST_CASE("scalars of double are refused") {
   CHECK(says(message, "the device has no double; use float"));
 }
 
+TEST_CASE("a collective of a part of a window of a length that only the run knows is refused") {
+  KernelBuilder k("part");
+  const Expr w = k.window("w", f32, {{8}}), n = k.scalar("n", DType::Int64);
+  k.remote(Op::Allreduce, {build::slice(w, {0}, {n}), build::list({}), build::list({})});
+  const std::string message = refusal_of(k.take(), {{f32, {8}}, scalar(DType::Int64)});
+  CAPTURE(message);
+  CHECK(says(message, "AscendC: pld::allreduce of a part of a window whose extent"));
+  CHECK(says(message, "is computed when the kernel runs; give it constant extents"));
+}
+
 TEST_CASE("operations on whole tiles are refused by name where they have no lowering") {
   KernelBuilder k("sorted");
   const Expr x = k.tensor("x", Access::In, f32), y = k.tensor("y", Access::Out, DType::Int32);

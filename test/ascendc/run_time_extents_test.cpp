@@ -208,6 +208,19 @@ TEST_CASE("on the model, run-time lengths that must agree and do not are a fault
   CHECK(code(7, 6) != 0);
 }
 
+TEST_CASE(
+    "a tensor whose extents only the run knows is refused: kernels that are dispatched have constants "
+    "there") {
+  KernelBuilder k("of_any_shape");
+  const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::Out, DType::Float32);
+  k.store(load(x), {0}, y);
+  const TensorSpec any{{9}, DType::Float32, Layout::Dense, {}, true};
+  const std::string message = refusal_of(k.take(), {any, any});
+  CAPTURE(message);
+  CHECK(message.find("of a tensor is a number of the run; this target needs the extents of tensors") !=
+        std::string::npos);
+}
+
 TEST_CASE("a tile of a length that nothing bounds is refused with what to do") {
   KernelBuilder k("unbounded");
   const Expr y = k.tensor("y", Access::Out, DType::Float32);
