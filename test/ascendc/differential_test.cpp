@@ -186,6 +186,24 @@ TEST_CASE("on the model, operands broadcast and lie in strided tensors") {
   agrees(add, {TensorSpec{whole}, strided, strided});
 }
 
+TEST_CASE("on the model, the elements of a row may lie apart, in what is read and in what is written") {
+  const std::vector<std::int64_t> whole{9, 37};
+  for (const DType dtype : {DType::Float32, DType::Float16, DType::Int8, DType::Int64}) {
+    CAPTURE(name_of(dtype));
+    const Kernel add = elementwise(Op::Add, dtype, 2, dtype);
+    const TensorSpec dense{whole, dtype}, transposed{whole, dtype, Layout::Strided, {1, 9}},
+        apart{whole, dtype, Layout::Strided, {80, 2}}, backwards{whole, dtype, Layout::Strided, {37, -1}},
+        repeated{whole, dtype, Layout::Strided, {1, 0}};
+    agrees(add, {transposed, apart, dense});
+    agrees(add, {backwards, repeated, apart});
+    agrees(add, {dense, dense, transposed});
+  }
+  Options options{.special_values = false, .tolerance = 1e-5};
+  const TensorSpec apart{{5, 1300}, DType::Float32, Layout::Strided, {1, 5}};
+  agrees(softmax(), {apart, apart}, options);
+  agrees(column_softmax(), {apart, TensorSpec{{5, 1300}}}, options);
+}
+
 TEST_CASE("on the model, kernels whose output is loaded and stored at the same places run in place") {
   Options options{.special_values = false, .tolerance = 1e-5};
   options.in_place = true;
