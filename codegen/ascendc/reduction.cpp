@@ -31,6 +31,8 @@ bool exact_in_float(Fold fold, DType dtype, std::int64_t extent) {
 std::string neutral_of(Fold fold, DType dtype) {
   if (fold == Fold::Max) return literal(Constant::lowest(dtype));
   if (fold == Fold::Min) return literal(Constant::highest(dtype));
+  if (fold == Fold::MaxUnsigned) return literal(Constant::of(std::int64_t{0}));
+  if (fold == Fold::MinUnsigned) return literal(Constant::of(std::int64_t{-1}));
   return literal(Constant::of(dtype, fold == Fold::Prod ? 1 : 0));
 }
 
@@ -49,6 +51,8 @@ Reduction reduction_of(const Expr& expression, std::int64_t extent) {
     reduction.accumulator =
         exact_in_float(reduction.fold, reduction.dtype, extent) ? DType::Float32 : held_as(reduction.dtype);
   reduction.is_unsigned = reduction.dtype == DType::UInt32 && !adds;
+  if (reduction.dtype == DType::UInt64 && !adds)
+    reduction.fold = reduction.fold == Fold::Max ? Fold::MaxUnsigned : Fold::MinUnsigned;
   reduction.neutral = neutral_of(reduction.fold, reduction.accumulator);
   if (reduction.accumulator == DType::Float16)
     reduction.neutral = "static_cast<half>(" + reduction.neutral + ")";
@@ -91,6 +95,7 @@ std::string empty_result(const Reduction& reduction, DType dtype) {
   if (reduction.fold == Fold::Min) constant = Constant::highest(dtype);
   if (reduction.mean)
     return dtype == DType::Float16 ? "static_cast<half>(__builtin_nanf(\"\"))" : "__builtin_nanf(\"\")";
+  if (is_integer(dtype) && size_of(dtype) == 8) return reduction.neutral;
   if (is_integer(dtype)) return literal(Constant::of(static_cast<std::int32_t>(constant.as_int64())));
   const std::string text = literal(constant);
   return dtype == DType::Float16 ? "static_cast<half>(" + text + ")" : text;
