@@ -85,21 +85,9 @@ class Generator : private CallMaker {
     return fitting(all_dtypes_ && random_.chance(40) ? random_.pick(rarer_dtypes)
                                                      : random_.pick(common_dtypes));
   }
-  /// Of the hardware the dtype that is nearest.
+  /// The hardware has no double.
   [[nodiscard]] DType fitting(DType dtype) const {
-    if (!options_.hardware) return dtype;
-    switch (dtype) {
-      case DType::Float64: return DType::Float32;
-      case DType::Int64: return DType::Int32;
-      case DType::UInt64: return DType::UInt32;
-      default: return dtype;
-    }
-  }
-  /// An operation that no program for the hardware has.
-  [[nodiscard]] bool is_left_out(const Operation& row, DType dtype) const {
-    if (!options_.hardware) return false;
-    return row.op == Op::Fma || row.op == Op::Pow ||
-           ((row.op == Op::Rem || row.op == Op::Fmod) && is_floating(dtype));
+    return options_.hardware && dtype == DType::Float64 ? DType::Float32 : dtype;
   }
   std::string any_word() { return random_.pick(all_words); }
   Extent& extent(char letter) { return extents_[letter == 'B' ? 0 : letter == 'R' ? 1 : 2]; }
@@ -217,7 +205,6 @@ class Generator : private CallMaker {
       const bool exact = row.exactness == Exactness::Exact || (reduces && is_integer(dtype));
       const bool same_dtype =
           row.group == Group::Elementwise || row.group == Group::Logic || row.group == Group::Bits || reduces;
-      if (is_left_out(row, dtype)) continue;
       if (exact && ((same_dtype && accepts(row.dtypes, dtype)) || row.group == Group::Cast ||
                     (row.group == Group::Compare && dtype == DType::Bool)))
         fitting.push_back(row.op);
@@ -332,6 +319,7 @@ class Generator : private CallMaker {
   }
 
   void statement(int depth) {
+    if (options_.prints && random_.chance(8)) k_.print(random_.pick(tiles_).expr);
     const std::int64_t kind = random_.below(options_.control_flow && depth < 2 ? 100 : 60);
     if (kind < 30) {
       if (kind >= 25 && depth == 0 && options_.tile_calls) return store_tile_call();
@@ -400,8 +388,8 @@ class Generator : private CallMaker {
                                              : fitting(DType::Float64);
     std::vector<Op> candidates;
     for (const Operation& row : operations())
-      if (!is_left_out(row, dtype) && row.exactness != Exactness::Exact && accepts(row.dtypes, dtype) &&
-          !is_tile_call(row.group) && row.group != Group::Reduce)
+      if (row.exactness != Exactness::Exact && accepts(row.dtypes, dtype) && !is_tile_call(row.group) &&
+          row.group != Group::Reduce)
         candidates.push_back(row.op);
     const Operation& row = operation(random_.pick(candidates));
     if (row.exactness == Exactness::Ulp4)

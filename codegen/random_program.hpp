@@ -31,7 +31,8 @@ struct RandomOptions {
   bool strided = true;          ///< tensors that are not dense
   bool any_dtype = true;        ///< `pl::Tensor<>`
   bool tile_calls = true;       ///< operations of tile_call.hpp
-  bool hardware = false;        ///< only dtypes and operations that Ascend's vector unit has, or nearly so
+  bool hardware = false;        ///< only dtypes that Ascend has, or nearly so
+  bool prints = false;          ///< tiles are printed
 };
 
 /// How an output may differ from the reference.

@@ -242,6 +242,14 @@ class ModelFaults final : public trilith::model::FaultSink {
             "; the emitted text breaks a rule of the hardware: this is a fault of Trilith, please report it",
         where));
   }
+  void print(const std::string& text) override {
+    if (record_.exception) return;
+    try {
+      pl::print(text);
+    } catch (...) {
+      record_.exception = std::current_exception();
+    }
+  }
   /// Sleeps on the cell, as a wait of the simulator does.
   bool wait(const trilith::model::Poll& poll) override {
     const Cell cell = cell_at(poll.address);

@@ -27,6 +27,11 @@ Tile Vector::expand(const Tile& a, bool rows, bool columns) {
   if (a.rows == rows && a.columns == columns) return a;
   if (!a.rows && !a.columns) return duplicate(a.dtype, read(a), rows, columns);
   if (!(rows && columns)) throw pl::InternalError("AscendC emitter: a tile cannot lose an axis");
+  if (bytes_of(a.dtype) == 8) {
+    const Tile result = fresh(a.dtype, true, true);
+    by_element(result, {{.tile = a}}, [](const std::vector<std::string>& elements) { return elements[0]; });
+    return result;
+  }
   // Times one keeps every value; bits of whatever else are moved by `x | x`.
   const bool computes = a.dtype == DType::Float16 || a.dtype == DType::Float32 || a.dtype == DType::Int32;
   if (!computes) throw pl::InternalError("AscendC emitter: elements that cannot be spread");

@@ -12,6 +12,12 @@ namespace {
 
 bool is_call(const Expr& value) { return is_tile_call(value.op); }
 
+/// Its operands lie in device memory.
+bool is_call(const Statement& statement) {
+  return (statement.kind == StatementKind::Assign && is_call(statement.value)) ||
+         (statement.kind == StatementKind::Evaluate && statement.value.op == Op::Print);
+}
+
 void for_each(const Expr& expression, const std::function<void(VariableId)>& function) {
   if (expression.op == Op::Variable) function(expression.variable);
   for (const Expr& operand : expression.operands) for_each(operand, function);
@@ -31,8 +37,8 @@ std::string text_of(const View& view) { return view.at.of(Context::name(view.obj
 
 void Context::remember_calls(std::span<const Statement> list) {
   for_each(list, [&](const Statement& statement) {
-    if (statement.kind != StatementKind::Assign || !is_call(statement.value)) return;
-    of_calls.insert(statement.variable);
+    if (!is_call(statement)) return;
+    if (statement.kind == StatementKind::Assign) of_calls.insert(statement.variable);
     for_each(statement.value, [&](VariableId variable) {
       if (kernel.variables[variable].type.is_tile()) of_calls.insert(variable);
     });
@@ -56,7 +62,7 @@ bool Context::is_operand_region(std::span<const Statement> list, std::size_t at)
   bool moved = false;
   for_each(list.subspan(at + 1), [&](const Statement& later) {
     // The scalar pipe reads one element where it lies.
-    if (later.kind == StatementKind::Assign && (is_call(later.value) || later.value.op == Op::Read))
+    if (is_call(later) || (later.kind == StatementKind::Assign && later.value.op == Op::Read))
       for_each(later.value, [&](VariableId variable) { reads += variable == statement.variable ? 1 : 0; });
     for_each(*region.offsets, [&](VariableId variable) { moved = moved || later.variable == variable; });
   });

@@ -156,6 +156,7 @@ struct Context {
   std::vector<Node> deferred;             ///< waits that stand at the end of the kernel
   std::map<VariableId, int> rank_counts;  ///< variables that are the number of ranks of a window
   bool reaches_peers = false;             ///< one block alone runs it
+  bool prints = false;                    ///< the same: each block would print
   std::int64_t granule = 8;               ///< rows of tiles are padded to a multiple of it, in elements
   std::int64_t workspace_bytes = 0;       ///< of one block, behind its line of checks
   std::vector<Check> checks;
@@ -253,6 +254,9 @@ struct Context {
   void function(const std::string& name, const std::string& text);
   /// A buffer of the unified buffer for one call.
   [[nodiscard]] ObjectId scratch(std::int64_t bytes);
+
+  // console.cpp
+  void print(const Statement& statement);
 
   // remote.cpp: operations on windows
   void remote(const Statement& statement);

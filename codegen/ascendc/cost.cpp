@@ -140,6 +140,8 @@ Estimate estimate(const Program& program, std::int64_t blocks) {
 
 std::string estimate_text(const Emitted& emitted) {
   const Estimate& cost = emitted.estimate;
+  if (cost.pipes.empty())
+    return emitted.symbol + " moves and computes no tiles: there is nothing to estimate.\n";
   std::string text =
       "Estimate of " + emitted.symbol + ", by published peak rates: a lower bound, not a measurement.\n";
   text += emitted.spmd ? "As many blocks as the caller launches; cycles of one block:\n\n"
@@ -148,13 +150,12 @@ std::string estimate_text(const Emitted& emitted) {
   const bool all = !emitted.spmd && emitted.blocks > 1;
   text += padded("pipe", 10, false) + padded("a block", 12, true) +
           (all ? padded("all blocks", 12, true) : "") + "  rate\n";
-  const PipeCycles* bound = nullptr;
+  const PipeCycles* bound = &cost.pipes.front();
   for (const PipeCycles& pipe : cost.pipes) {
     text += padded(pipe.pipe, 10, false) + padded(number(pipe.block), 12, true) +
             (all ? padded(number(pipe.all), 12, true) : "") + "  " + pipe.rate + "\n";
-    if (bound == nullptr || pipe.block > bound->block) bound = &pipe;
+    if (pipe.block > bound->block) bound = &pipe;
   }
-  if (bound == nullptr) return text + "\nNo pipe has anything to do.\n";
   char time[32];
   std::snprintf(time, sizeof time, "%.2f", bound->block / megahertz);
   text += "\nBound by " + bound->pipe + ": at least " + number(bound->block) + " cycles a block, " + time +

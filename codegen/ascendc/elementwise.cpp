@@ -18,6 +18,12 @@ bool Call::columns() const {
   return false;
 }
 
+std::vector<Operand> Call::all() const {
+  std::vector<Operand> result;
+  for (const Held& held : operands) result.push_back(held.operand);
+  return result;
+}
+
 Tile Call::tile(std::size_t i) {
   if (!is_scalar(i)) return operands[i].operand.tile;
   const bool condition = expr.op == Op::Where && i == 0;

@@ -154,7 +154,7 @@ Attempt lower(Context& context) {
 
 /// Traffic of the only nest, where it may be spread over cores: no tile outlives it and no block is asked for.
 int cores_for(const Context& context) {
-  if (context.nests != 1 || !context.spreads || context.spmd || context.reaches_peers ||
+  if (context.nests != 1 || !context.spreads || context.spmd || context.reaches_peers || context.prints ||
       !context.checks.empty() || !context.homes.empty() || !context.program.homes.empty() ||
       context.workspace_bytes > 0)
     return 1;

@@ -28,31 +28,16 @@ __aicore__ inline T Remainder(T a, T b) {
 }
 )";
 
-/// Element by element on the scalar pipe: `function` of the two operands as `type`.
+/// `function` of the two operands as `type`.
 Tile by_element(Call& call, const std::string& type, const std::string& function) {
-  Vector& v = call.v;
-  const bool rows = call.rows(), columns = call.columns();
-  const Tile a = v.expand(call.tile(0), rows, columns), b = v.expand(call.tile(1), rows, columns);
-  const Tile result = v.fresh(a.dtype, rows, columns);
-  // Rows of several are walked one by one: what lies between them is not theirs.
-  const bool matrix = rows && columns && !v.block().rows.is(1);
-  const std::string r = matrix ? call.c.names.fresh("r") : "", i = call.c.names.fresh("i");
-  const std::string at = matrix ? r + " * " + std::to_string(v.block().pitch) + " + " + i : i;
-  const std::string count = matrix ? v.block().columns.text() : v.count(result).text();
-  const auto element = [&](const Tile& tile) {
-    return "static_cast<" + type + ">(" + v.text(tile) + ".GetValue(" + at + "))";
-  };
-  call.c.line(
-      Pipe::Scalar,
-      (matrix ? "for (int32_t " + r + " = 0; " + r + " < " + v.block().rows.text() + "; ++" + r + ")\n  "
-              : std::string()) +
-          "for (int32_t " + i + " = 0; " + i + " < " + count + "; ++" + i + ")\n    " + v.text(result) +
-          ".SetValue(" + at + ", static_cast<int32_t>(" + function + "(" + element(a) + ", " + element(b) +
-          ")));",
-      {v.writes(result), v.reads(a), v.reads(b)});
-  const std::int64_t elements =
-      matrix ? v.block().max_rows * v.block().max_columns : v.capacity(result.rows, result.columns);
-  call.c.takes({{Work::Unit::Scalar, 3 * elements}});
+  const Tile result = call.v.fresh(DType::Int32, call.rows(), call.columns());
+  call.v.by_element(result, call.all(), [&](const std::vector<std::string>& elements) {
+    const auto as_type = [&](const std::string& element) {
+      return "static_cast<" + type + ">(" + element + ")";
+    };
+    return "static_cast<int32_t>(" + function + "(" + as_type(elements[0]) + ", " + as_type(elements[1]) +
+           "))";
+  });
   return result;
 }
 
@@ -67,7 +52,7 @@ Tile quotient(Call& call, const Tile& a, const Tile& b) {
 
 Held lower_division(Call& call) {
   Vector& v = call.v;
-  if (is_floating(call.dtype)) return lower_arithmetic(call);
+  if (is_floating(call.dtype)) return call.op() == Op::Div ? lower_arithmetic(call) : lower_by_bits(call);
   const bool is_unsigned = !is_signed_integer(call.dtype);
   if (size_of(call.dtype) == 4) {
     const std::string type = is_unsigned ? "uint32_t" : "int32_t";

@@ -23,6 +23,7 @@ struct Call {
   [[nodiscard]] const std::string& scalar(std::size_t i) const { return operands[i].operand.scalar; }
   /// The operand as a tile; a scalar fills one of the result's axes.
   Tile tile(std::size_t i);
+  [[nodiscard]] std::vector<Operand> all() const;
   /// Axes that some operand has.
   [[nodiscard]] bool rows() const;
   [[nodiscard]] bool columns() const;
@@ -64,6 +65,8 @@ Held lower_extremum(Call& call);
 Held lower_division(Call& call);
 Held lower_bits(Call& call);
 Held lower_shift(Call& call);
+// by_bits.cpp: fma, fmod and rem of floats
+Held lower_by_bits(Call& call);
 // compare.cpp
 Held lower_compare(Call& call);
 Held lower_logic(Call& call);
@@ -72,6 +75,8 @@ Held lower_where(Call& call);
 Held lower_cast(Call& call);
 // transcendental.cpp
 Held lower_transcendental(Call& call);
+// power.cpp
+Held lower_power(Call& call);
 
 /// After an operation in float: the bfloat16 that a float of its value is rounded to, held as float.
 Tile round_to(Vector& v, const Tile& tile, DType dtype);

@@ -1,7 +1,8 @@
 // Reductions. Rows of several: columns are folded onto the first 64 (of 4 bytes) with the rows as repeats, and one
 // WholeReduce per row ends it. One row: ReduceSum and the like over all of it. Products and integers, for which there is
 // neither, are folded by halves down to one block of 32 bytes, whose elements the scalar pipe then takes one by one.
-// Padding is never read: masks and counts end where the columns do.
+// 64-bit integers are the scalar pipe's from the first to the last. Padding is never read: masks and counts end where the
+// columns do.
 #include "codegen/ascendc/vector.hpp"
 #include "codegen/error.hpp"
 
@@ -18,19 +19,26 @@ const char* pairwise(Fold fold) {
     case Fold::Prod: return "Mul";
     case Fold::Max: return "Max";
     case Fold::Min: return "Min";
+    default: break;
   }
-  return "";
+  throw pl::InternalError("AscendC emitter: a fold that the vector unit has not");
 }
 
 std::string combine(Fold fold, DType dtype, const std::string& a, const std::string& b) {
-  const std::string wrapping = "static_cast<int32_t>(static_cast<uint32_t>(" + a + ") ";
+  const auto as_unsigned = [&](const std::string& value) {
+    return (dtype == DType::Int64 ? "static_cast<uint64_t>(" : "static_cast<uint32_t>(") + value + ")";
+  };
+  const auto sum = [&](const std::string& sign) {
+    if (is_floating(dtype)) return a + sign + b;
+    return "static_cast<" + type_name(dtype) + ">(" + as_unsigned(a) + sign + as_unsigned(b) + ")";
+  };
   switch (fold) {
-    case Fold::Sum:
-      return dtype == DType::Int32 ? wrapping + "+ static_cast<uint32_t>(" + b + "))" : a + " + " + b;
-    case Fold::Prod:
-      return dtype == DType::Int32 ? wrapping + "* static_cast<uint32_t>(" + b + "))" : a + " * " + b;
+    case Fold::Sum: return sum(" + ");
+    case Fold::Prod: return sum(" * ");
     case Fold::Max: return b + " > " + a + " ? " + b + " : " + a;
     case Fold::Min: return b + " < " + a + " ? " + b + " : " + a;
+    case Fold::MaxUnsigned: return as_unsigned(b) + " > " + as_unsigned(a) + " ? " + b + " : " + a;
+    case Fold::MinUnsigned: return as_unsigned(b) + " < " + as_unsigned(a) + " ? " + b + " : " + a;
   }
   return "";
 }
@@ -47,6 +55,8 @@ std::string number(std::int64_t value) { return std::to_string(value); }
 
 Tile Vector::reduce_columns(Fold fold, const Tile& a) {
   const Tile all = a.columns ? a : expand(a, a.rows, true);
+  if (bytes_of(a.dtype) == 8)
+    return total_rows(fold, all, {text(all), reads(all), block_.columns, block_.max_columns, block_.pitch});
   return all.rows && block_.max_rows > 1 ? fold_rows(fold, all) : fold_flat(fold, all);
 }
 
@@ -82,35 +92,9 @@ Tile Vector::fold_flat(Fold fold, const Tile& a) {
     c.line(Pipe::None, left + " = " + half + ";");
     c.close();
   }
-  const std::string total = c.names.fresh("total"), item = c.names.fresh("item"), i = c.names.fresh("i");
-  const std::string end = most > block ? left : count.text();
-  const std::string type = type_name(a.dtype);
-  c.line(Pipe::Scalar,
-         type + " " + total + " = " + text(folded) + ".GetValue(0);\nfor (int32_t " + i + " = 1; " + i +
-             " < " + end + "; ++" + i + ") {\n  const " + type + " " + item + " = " + text(folded) +
-             ".GetValue(" + i + ");\n  " + total + " = " + combine(fold, a.dtype, total, item) + ";\n}\n" +
-             text(result) + ".SetValue(0, " + total + ");",
-         {writes(result), reads(folded)});
-  c.takes({{Work::Unit::Scalar, std::min(most, block) + 1}});
-  return result;
-}
-
-/// What is left of each row, at most `most` elements, by the scalar pipe.
-Tile Vector::total_by_row(Fold fold, const Tile& folded, std::int64_t pitch, const std::string& left,
-                          std::int64_t most) {
-  const Tile result = fresh(folded.dtype, true, false);
-  const std::string from = text(folded), total = c.names.fresh("total"), item = c.names.fresh("item"),
-                    type = type_name(folded.dtype);
-  const std::string r = c.names.fresh("r"), i = c.names.fresh("i"), row = r + " * " + number(pitch);
-  c.line(Pipe::Scalar,
-         "for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") {\n  " + type +
-             " " + total + " = " + from + ".GetValue(" + row + ");\n  for (int32_t " + i + " = 1; " + i +
-             " < " + left + "; ++" + i + ") {\n    const " + type + " " + item + " = " + from + ".GetValue(" +
-             row + " + " + i + ");\n    " + total + " = " + combine(fold, folded.dtype, total, item) +
-             ";\n  }\n  " + text(result) + ".SetValue(" + r + ", " + total + ");\n}",
-         {writes(result), {folded.object, false}});
-  c.takes({{Work::Unit::Scalar, block_.max_rows * (most + 1)}});
-  return result;
+  return total_rows(
+      fold, a,
+      {text(folded), reads(folded), most > block ? Amount{1, left} : count, std::min(most, block), 0});
 }
 
 /// Rows of which only the run knows how many columns there are, at least one.
@@ -170,7 +154,7 @@ Tile Vector::fold_ragged_rows(Fold fold, const Tile& a) {
   takes_rows(3);
   c.line(Pipe::None, left + " = " + half + ";");
   c.close();
-  return total_by_row(fold, folded, own * block, left, block);
+  return total_rows(fold, a, {to, {folded.object, false}, Amount{1, left}, block, own * block});
 }
 
 Tile Vector::fold_rows(Fold fold, const Tile& a) {
@@ -237,10 +221,33 @@ Tile Vector::fold_rows(Fold fold, const Tile& a) {
     takes_rows(1);
     left = half;
   }
-  return total_by_row(fold, folded, kept_pitch, number(left), left);
+  return total_rows(fold, a, {to, {folded.object, false}, {left}, left, kept_pitch});
+}
+
+Tile Vector::total_rows(Fold fold, const Tile& a, const Rows& from) {
+  const Tile result = fresh(a.dtype, a.rows, false);
+  const bool many = a.rows && block_.max_rows > 1;
+  const std::string total = c.names.fresh("total"), item = c.names.fresh("item"), type = type_name(a.dtype);
+  const std::string r = many ? c.names.fresh("r") : "", i = c.names.fresh("i");
+  const std::string row = many ? r + " * " + number(from.pitch) : "", indent = many ? "  " : "";
+  std::string line;
+  if (many) line = "for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") {\n";
+  line += indent + type + " " + total + " = " + from.text + ".GetValue(" + (many ? row : "0") + ");\n";
+  line += indent + "for (int32_t " + i + " = 1; " + i + " < " + from.count.text() + "; ++" + i + ") {\n";
+  line += indent + "  const " + type + " " + item + " = " + from.text + ".GetValue(" +
+          (many ? row + " + " : "") + i + ");\n";
+  line += indent + "  " + total + " = " + combine(fold, a.dtype, total, item) + ";\n" + indent + "}\n";
+  line += indent + text(result) + ".SetValue(" + (many ? r : "0") + ", " + total + ");" + (many ? "\n}" : "");
+  c.line(Pipe::Scalar, line, {writes(result), from.touch});
+  c.takes({{Work::Unit::Scalar, (many ? block_.max_rows : 1) * (from.most + 1)}});
+  return result;
 }
 
 void Vector::accumulate(Fold fold, const Tile& into, const Tile& a) {
+  if (bytes_of(into.dtype) == 8)
+    return by_element(into, {{.tile = into}, {.tile = a}}, [&](const std::vector<std::string>& elements) {
+      return combine(fold, into.dtype, elements[0], elements[1]);
+    });
   c.line(Pipe::Vector,
          std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) +
              ", " + count(into).text() + ");",
@@ -265,6 +272,13 @@ void Vector::accumulate_rows(Fold fold, const Tile& into, const Tile& a) {
   const std::string r = c.names.fresh("r");
   c.open("for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") {");
   c.turns(static_cast<double>(block_.max_rows));
+  if (bytes_of(into.dtype) == 8) {
+    Tile row = a;
+    row.rows = false;
+    row.at.add(Amount{block_.pitch}, r);
+    accumulate(fold, into, row);
+    return c.close();
+  }
   c.line(Pipe::Vector,
          std::string("AscendC::") + pairwise(fold) + "(" + text(into) + ", " + text(into) + ", " + text(a) +
              "[" + r + " * " + number(block_.pitch) + "], " + count(into).text() + ");",

@@ -31,6 +31,8 @@ bool exact_in_float(Fold fold, DType dtype, std::int64_t extent) {
 /// What a fold of nothing is, for the run may find that there is nothing: the least (largest) of the elements' own dtype.
 std::string neutral_of(const Reduction& reduction) {
   const DType held = reduction.accumulator;
+  if (reduction.fold == Fold::MaxUnsigned) return literal(Constant::of(std::int64_t{0}));
+  if (reduction.fold == Fold::MinUnsigned) return literal(Constant::of(std::int64_t{-1}));
   if (reduction.fold != Fold::Max && reduction.fold != Fold::Min)
     return literal(Constant::of(held, reduction.fold == Fold::Prod ? 1 : 0));
   const DType own = reduction.is_unsigned || is_floating(reduction.dtype) ? held : reduction.dtype;
@@ -56,6 +58,8 @@ Reduction reduction_of(const Expr& expression, const Extent& extent) {
                                 ? DType::Float32
                                 : held_as(reduction.dtype);
   reduction.is_unsigned = reduction.dtype == DType::UInt32 && !adds;
+  if (reduction.dtype == DType::UInt64 && !adds)
+    reduction.fold = reduction.fold == Fold::Max ? Fold::MaxUnsigned : Fold::MinUnsigned;
   reduction.neutral = neutral_of(reduction);
   if (reduction.accumulator == DType::Float16)
     reduction.neutral = "static_cast<half>(" + reduction.neutral + ")";
@@ -100,6 +104,7 @@ std::string empty_result(const Reduction& reduction, DType dtype) {
   if (reduction.fold == Fold::Min) constant = Constant::highest(dtype);
   if (reduction.mean)
     return dtype == DType::Float16 ? "static_cast<half>(__builtin_nanf(\"\"))" : "__builtin_nanf(\"\")";
+  if (is_integer(dtype) && size_of(dtype) == 8) return reduction.neutral;
   if (is_integer(dtype)) return literal(Constant::of(static_cast<std::int32_t>(constant.as_int64())));
   const std::string text = literal(constant);
   return dtype == DType::Float16 ? "static_cast<half>(" + text + ")" : text;

@@ -149,6 +149,7 @@ void Context::statement(const Statement& statement) {
                         "index", position, size);
       }
       if (is_remote(statement.value.op)) return remote(statement);
+      if (statement.value.op == Op::Print) return print(statement);
       refuse(operation(statement.value.op).name,
              statement.value.operands.empty() ? DType::Int32 : statement.value.operands[0].type.dtype,
              refusal(statement.value.op, DType::Int32), statement.location);

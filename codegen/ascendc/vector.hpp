@@ -7,7 +7,9 @@
 #include "codegen/ascendc/context.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace trilith::codegen::ascendc {
 
@@ -43,6 +45,9 @@ struct Operand {
   std::string scalar = {};
   [[nodiscard]] bool is_scalar() const { return tile.object < 0; }
 };
+
+/// A C++ expression of the operands' elements.
+using ElementFormula = std::function<std::string(const std::vector<std::string>& elements)>;
 
 class Vector {
  public:
@@ -85,12 +90,14 @@ class Vector {
   void copy_into(const Tile& to, const Tile& a);
   /// broadcast.cpp: with the rows and columns wanted.
   Tile expand(const Tile& a, bool rows, bool columns);
+  /// by_element.cpp: fills a tile that has all of the operands' rows and columns.
+  void by_element(const Tile& to, const std::vector<Operand>& operands, const ElementFormula& formula);
   /// The one element of a tile, read by the scalar pipe.
   std::string read(const Tile& a);
   [[nodiscard]] bool is_one(const Tile& a) const { return !a.rows && !a.columns; }
 
   // reduce.cpp
-  enum class Fold { Sum, Prod, Max, Min };
+  enum class Fold { Sum, Prod, Max, Min, MaxUnsigned, MinUnsigned };  ///< the last two: of 64 bits
   /// Over the columns; the result has one element a row.
   Tile reduce_columns(Fold fold, const Tile& a);
   /// Adds every row of `a` to `into`, a tile of one row, whatever the fold's operation is.
@@ -116,9 +123,15 @@ class Vector {
   Tile broadcast(const char* operation, const Tile& a, const Tile& b);
   Tile fold_rows(Fold fold, const Tile& a);
   Tile fold_ragged_rows(Fold fold, const Tile& a);
-  Tile total_by_row(Fold fold, const Tile& folded, std::int64_t pitch, const std::string& left,
-                    std::int64_t most);
   Tile fold_flat(Fold fold, const Tile& a);
+  /// Elements that the scalar pipe makes one of, or one a row.
+  struct Rows {
+    std::string text;
+    Touch touch;
+    Amount count;
+    std::int64_t most, pitch;
+  };
+  Tile total_rows(Fold fold, const Tile& a, const Rows& from);
 
   const Block& block_;
 };

@@ -58,58 +58,33 @@ std::string function_of(Call& call, const std::string& name) {
          ";\n}\n";
 }
 
-/// The operand's element in row `r` and column `i`.
-std::string element(Call& call, std::size_t number, const std::string& r, const std::string& i) {
-  const Operand& operand = call.operands[number].operand;
-  std::string value = operand.scalar;
-  if (!operand.is_scalar()) {
-    const Tile& tile = operand.tile;
-    std::string at = tile.rows ? r + (tile.columns ? " * " + std::to_string(call.v.block().pitch) : "") : "";
-    if (tile.columns) at += (at.empty() ? "" : " + ") + i;
-    value = call.v.text(tile) + ".GetValue(" + (at.empty() ? "0" : at) + ")";
-  }
-  if (call.op() == Op::Where && number == 0) return "static_cast<float>(" + value + ") != 0.0f";
-  return "static_cast<" + type_name(call.dtype) + ">(" + value + ")";
-}
-
 }  // namespace
 
 Held lower_wide(Call& call) {
   Vector& v = call.v;
-  Context& c = call.c;
-  const bool rows = call.rows(), columns = call.columns(), is_signed = is_signed_integer(call.dtype);
-  const bool gives_bool = call.expr.type.dtype == DType::Bool;
+  const bool is_signed = is_signed_integer(call.dtype), gives_bool = call.expr.type.dtype == DType::Bool;
   // Some formulas are others for unsigned numbers.
   const std::string name = "Wide_" + std::string(operation(call.op()).name) + (is_signed ? "" : "_unsigned");
-  c.function(name, function_of(call, name));
-  const Tile result = v.fresh(gives_bool ? DType::Float16 : DType::Int64, rows, columns);
-  const std::string r = rows ? c.names.fresh("r") : "", i = columns ? c.names.fresh("i") : "";
-  std::string text, arguments;
-  if (rows) text += "for (int32_t " + r + " = 0; " + r + " < " + v.block().rows.text() + "; ++" + r + ")\n  ";
-  if (columns)
-    text += "for (int32_t " + i + " = 0; " + i + " < " + v.block().columns.text() + "; ++" + i + ")\n    ";
-  std::vector<Touch> touches{v.writes(result)};
-  for (std::size_t number = 0; number < call.operands.size(); ++number) {
-    arguments += (number == 0 ? "" : ", ") + element(call, number, r, i);
-    if (!call.is_scalar(number)) touches.push_back(v.reads(call.operands[number].operand.tile));
-  }
-  const std::string value = name + "<" + type_name(call.dtype) + ">(" + arguments + ")";
-  const std::string at = rows && columns ? r + " * " + std::to_string(v.block().pitch) + " + " + i
-                         : rows          ? r
-                         : columns       ? i
-                                         : "0";
-  text += v.text(result) + ".SetValue(" + at + ", " +
-          (gives_bool ? "static_cast<half>(" + value + " ? 1.0f : 0.0f)"
-                      : "static_cast<int64_t>(" + value + ")") +
-          ");";
-  c.line(Pipe::Scalar, text, std::move(touches));
-  c.takes({{Work::Unit::Scalar,
-            v.capacity(rows, columns) * static_cast<std::int64_t>(call.operands.size() + 1)}});
+  call.c.function(name, function_of(call, name));
+  const Tile result = v.fresh(gives_bool ? DType::Float16 : DType::Int64, call.rows(), call.columns());
+  v.by_element(result, call.all(), [&](const std::vector<std::string>& elements) {
+    std::string arguments;
+    for (std::size_t number = 0; number < elements.size(); ++number) {
+      const bool condition = call.op() == Op::Where && number == 0;
+      arguments += (number == 0 ? "" : ", ") +
+                   (condition ? "static_cast<float>(" + elements[number] + ") != 0.0f"
+                              : "static_cast<" + type_name(call.dtype) + ">(" + elements[number] + ")");
+    }
+    const std::string value = name + "<" + type_name(call.dtype) + ">(" + arguments + ")";
+    return gives_bool ? "static_cast<half>(" + value + " ? 1.0f : 0.0f)"
+                      : "static_cast<int64_t>(" + value + ")";
+  });
   return {{.tile = result}, {}};
 }
 
 Held lower(Call& call) {
-  return size_of(call.dtype) == 8 ? lower_wide(call) : lowering(call.op()).lower(call);
+  const bool wide = size_of(call.dtype) == 8 && call.op() != Op::Cast;
+  return wide ? lower_wide(call) : lowering(call.op()).lower(call);
 }
 
 }  // namespace trilith::codegen::ascendc

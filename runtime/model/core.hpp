@@ -84,6 +84,7 @@ class Core {
   [[nodiscard]] std::uint32_t last_operation() const {
     return *std::max_element(started_.begin(), started_.end());
   }
+  std::string printed;           ///< not told yet: its last line goes on
   std::uint32_t last_place = 0;  ///< the last line of the text, passed so far, that has a place of the user's
 
   std::jmp_buf exit;  ///< to where the kernel was called from

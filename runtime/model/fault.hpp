@@ -42,6 +42,8 @@ class FaultSink {
  public:
   virtual ~FaultSink() = default;
   virtual void fault(const Fault& fault) = 0;
+  /// What a core has printed, up to the end of a line that nothing follows in the same printf.
+  virtual void print(const std::string& text) { (void)text; }
   /// True: whoever waits for another rank gives up, without a fault. Asked while a kernel spins on GM.
   virtual bool stopped() { return false; }
   /// Returns when the cell may have another value than the one seen; false: the core gives up, without a fault. On the

@@ -119,6 +119,8 @@ constexpr Functions table{
     [](bool vector_only, std::uint32_t line) {
       on_core([&](Core& core) { core.run().sync_all(core, vector_only, line); });
     },
+    [](const char* format, const AscendC::model::PrintArgument* arguments, std::uint64_t count,
+       std::uint32_t line) { on_core([&](Core& core) { print(core, format, {arguments, count}, line); }); },
 };
 
 }  // namespace

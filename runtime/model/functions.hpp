@@ -2,6 +2,9 @@
 // file.
 #pragma once
 
+#include <span>
+#include <string_view>
+
 #include "codegen/ascendc/model/model_abi.h"
 #include "runtime/model/core.hpp"
 
@@ -25,6 +28,11 @@ void set_scalar(Core& core, const AscendC::model::Span& tensor, std::int64_t ind
 [[nodiscard]] std::uint64_t get_uncached(Core& core, const AscendC::model::Span& tensor, std::uint32_t line);
 void set_uncached(Core& core, const AscendC::model::Span& tensor, std::uint64_t value, std::uint32_t line);
 void clean_cache(Core& core, const AscendC::model::Span& tensor, bool whole, std::uint32_t line);
+
+void print(Core& core, std::string_view format, std::span<const AscendC::model::PrintArgument> arguments,
+           std::uint32_t line);
+/// Tells the sink what the core has printed since.
+void tell_printed(Core& core);
 
 [[nodiscard]] std::uint64_t size_of(AscendC::model::Dtype dtype);
 [[nodiscard]] const char* name_of(AscendC::model::Dtype dtype);

@@ -270,6 +270,7 @@ void Run::run_core(Task& task) {
 }
 
 void Run::end_core(Core& core) {
+  tell_printed(core);
   core.queues().check_end();
   if (core.atomic.mode != AscendC::model::AtomicMode::None)
     core.fault(core.atomic.line, "the kernel ends with atomic stores on; SetAtomicNone");

@@ -90,6 +90,13 @@ TEST_CASE("a loop takes its rounds times its body, and one whose rounds only the
   CHECK(ascendc::estimate_text(with_end(false)).find("1 loop has a number of turns") != std::string::npos);
 }
 
+TEST_CASE("the estimate of a kernel that does nothing is that, without a table") {
+  KernelBuilder k("nothing");
+  (void)k.tensor("x", Access::In, f32);
+  CHECK(ascendc::estimate_text(emit(k.take(), {{f32, {8, 8}}})) ==
+        "trilith_nothing moves and computes no tiles: there is nothing to estimate.\n");
+}
+
 TEST_CASE("the estimate's text says what bounds the kernel, and that it is an estimate") {
   const auto emitted = emit(scale_by_rank(), {{f32, {8, 8}}, {f32, {8, 8}}, scalar(DType::Int32)});
   CHECK(ascendc::estimate_text(emitted) ==

@@ -134,10 +134,96 @@ TEST_CASE("on the model, sine and cosine are right for angles of any size, and N
   agrees(kernel, {TensorSpec{{9, 37}}, TensorSpec{{9 * plane, 37}}}, options);
 }
 
+namespace {
+
+/// Any bits at all as an element of the dtype, made of an integer by a factor that wraps.
+Expr any_bits(const Expr& tile, DType dtype, double factor) {
+  const DType integer = size_of(dtype) == 2 ? DType::Int16 : DType::Int32;
+  return tile_call(Op::Reinterpret, {cast(integer, tile * literal(factor))}, {}, dtype);
+}
+
+}  // namespace
+
+TEST_CASE("on the model, fma and the remainders of floats are right for any bits") {
+  for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
+    CAPTURE(name_of(dtype));
+    KernelBuilder k("bits");
+    const Expr x = k.tensor("x", Access::In, DType::Int32), y = k.tensor("y", Access::In, DType::Int32),
+               out = k.tensor("out", Access::Out, dtype);
+    const Expr first = k.let("first", load(x)), second = k.let("second", load(y));
+    const Expr a = k.let("a", any_bits(first, dtype, 48271069.0)),
+               b = k.let("b", any_bits(second, dtype, 69621087.0)),
+               c = k.let("c", any_bits(first + second, dtype, 22695477.0));
+    std::int64_t plane = 0;
+    const auto add = [&](const Expr& value) { k.store(value, {23 * plane++, 0}, out); };
+    add(call(Op::Fma, {a, b, c}));
+    // Nearly all of the product is taken away again: what its rounding loses is left.
+    const Expr product = k.let("product", a * b);
+    add(call(Op::Fma, {a, b, -product}));
+    add(call(Op::Fma, {a, b, call(Op::Neg, {product * literal(1.125)})}));
+    add(call(Op::Fma, {a, k.let("row", call(Op::RowMax, {b})), literal(0.1)}));
+    for (const Op op : {Op::Fmod, Op::Rem}) {
+      add(call(op, {a, b}));
+      add(call(op, {a, literal(-3)}));
+      add(call(op, {call(Op::RowMax, {b}), a}));
+    }
+    agrees(k.take(), {TensorSpec{{23, 37}, DType::Int32}, TensorSpec{{23, 37}, DType::Int32},
+                      TensorSpec{{23 * plane, 37}, dtype}});
+  }
+}
+
+TEST_CASE(
+    "on the model, powers are within 4 ulp, and as C's Annex F has them where there is nothing to round") {
+  KernelBuilder k("powers");
+  const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::In, DType::Float32),
+             out = k.tensor("out", Access::Out, DType::Float32);
+  const Expr a = k.let("a", load(x)), b = k.let("b", load(y)), size = k.let("size", call(Op::Abs, {a}));
+  std::int64_t plane = 0;
+  const auto add = [&](const Expr& base, const Expr& exponent) {
+    k.store(call(Op::Pow, {base, exponent}), {9 * plane++, 0}, out);
+  };
+  add(a, b);
+  add(a, call(Op::Rint, {b}));
+  add(size * literal(0x1p-130), b * literal(0.25));
+  add(size * literal(0x1p100), b);
+  add(size * literal(0x1p-20) + literal(1), b * literal(0x1p24));  // near 1, to powers up to both ends
+  add(a, literal(0.5));
+  add(literal(-2), call(Op::Rint, {b * literal(40)}));
+  const Kernel kernel = k.take();
+  Options options;
+  options.tolerance = 0x1p-22;  // 2 to 4 ulp
+  for (const std::uint64_t seed : {1, 2, 3}) {
+    options.seed = seed;
+    agrees(kernel, {TensorSpec{{9, 37}}, TensorSpec{{9, 37}}, TensorSpec{{9 * plane, 37}}}, options);
+  }
+}
+
+TEST_CASE("on the model, integers of more digits than a float are rounded to bfloat16 once") {
+  for (const DType dtype : {DType::Int32, DType::UInt32, DType::Int64, DType::UInt64}) {
+    CAPTURE(name_of(dtype));
+    KernelBuilder k("once");
+    const Expr x = k.tensor("x", Access::In, dtype), y = k.tensor("y", Access::Out, DType::BFloat16);
+    const Expr tile = k.let("tile", load(x));
+    // Half way between two, and next to that: a float cannot tell them apart.
+    const int bits = static_cast<int>(8 * size_of(dtype)) - (is_signed_integer(dtype) ? 2 : 1);
+    const std::uint64_t half_way = std::uint64_t{1} << bits | std::uint64_t{1} << (bits - 8);
+    const Expr middle =
+        k.let("middle", (tile - tile) + constant(Constant::of(dtype, static_cast<std::int64_t>(half_way))));
+    std::int64_t plane = 0;
+    for (const int beside : {-1, 0, 1}) {
+      const Expr value = k.let("value" + std::to_string(plane), middle + literal(beside));
+      k.store(cast(DType::BFloat16, value), {plane++, 0}, y);
+      if (is_signed_integer(dtype)) k.store(cast(DType::BFloat16, -value), {plane++, 0}, y);
+    }
+    agrees(k.take(), {TensorSpec{{1, 9}, dtype}, TensorSpec{{plane, 9}, DType::BFloat16}});
+  }
+}
+
 TEST_CASE("on the model, reductions of rows and columns agree with the reference") {
   for (const Operation& operation : operations()) {
     if (operation.group != Group::RowReduce && operation.group != Group::ColReduce) continue;
-    for (const DType dtype : {DType::Float32, DType::Float16, DType::Int32, DType::Int8}) {
+    for (const DType dtype :
+         {DType::Float32, DType::Float16, DType::Int32, DType::Int8, DType::Int64, DType::UInt64}) {
       if (!accepts(operation.dtypes, dtype) || !is_emitted(operation, dtype)) continue;
       CAPTURE(operation.name);
       CAPTURE(name_of(dtype));
@@ -234,7 +320,7 @@ TEST_CASE("on the model, a cast between any two dtypes gives the bits of the ref
       // The modes differ for floating operands alone.
       const std::vector<CastMode> modes =
           is_floating(from) ? std::vector<CastMode>{CastMode::Rint, CastMode::Round, CastMode::Floor,
-                                                    CastMode::Ceil, CastMode::Trunc}
+                                                    CastMode::Ceil, CastMode::Trunc, CastMode::Odd}
                             : std::vector<CastMode>{CastMode::Rint};
       const Expr y = k.tensor("y", Access::Out, to);
       const Expr tile = k.let("tile", load(x));

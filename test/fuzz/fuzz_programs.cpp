@@ -41,6 +41,7 @@ RandomOptions options() {
   RandomOptions result;
   if (target == fuzz::Target::Ascendc) {
     result.hardware = true;
+    result.prints = true;
     result.dynamic_extents = false;
   }
   return result;

@@ -18,7 +18,9 @@ using AscendC::model::Region;
 
 struct Faults : trilith::model::FaultSink {
   void fault(const trilith::model::Fault& fault) override { all.push_back(fault); }
+  void print(const std::string& text) override { printed.push_back(text); }
   std::vector<trilith::model::Fault> all;
+  std::vector<std::string> printed;
 };
 
 /// GM that a kernel may use: read, written, scratch, or a window that others write too.
@@ -48,6 +50,7 @@ struct Outcome {
   std::string message;     ///< of the fault; empty: none
   std::uint32_t line = 0;  ///< of this file
   std::string core;
+  std::vector<std::string> printed = {};
 };
 
 template <class Kernel>
@@ -66,8 +69,8 @@ Outcome run(std::initializer_list<Region> regions, Kernel kernel, Cores cores = 
   const std::int32_t code = AscendC::model::launch(model.table(), launch);
   REQUIRE(faults.all.size() <= 1);
   CHECK((code != 0) == !faults.all.empty());
-  if (faults.all.empty()) return {};
-  return {faults.all.front().message, faults.all.front().text_line, faults.all.front().core};
+  if (faults.all.empty()) return {{}, 0, {}, faults.printed};
+  return {faults.all.front().message, faults.all.front().text_line, faults.all.front().core, faults.printed};
 }
 
 template <class T>

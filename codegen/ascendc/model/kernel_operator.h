@@ -11,6 +11,7 @@
 #pragma once
 
 #include "cast.h"
+#include "console.h"
 #include "copy.h"
 #include "cube.h"
 #include "queue.h"

@@ -10,7 +10,7 @@
 
 namespace AscendC::model {
 
-inline constexpr std::uint32_t abi_version = 2;
+inline constexpr std::uint32_t abi_version = 3;
 
 enum class Dtype : std::uint8_t { F16, BF16, F32, I8, U8, I16, U16, I32, U32, I64, U64 };
 
@@ -139,6 +139,13 @@ struct QueueRequest {
   std::int64_t depth, count, bytes;
 };
 
+/// What printf is given for one conversion: a number in 64 bits, a float as its own bits.
+struct PrintArgument {
+  enum Kind : std::uint8_t { Bool, Signed, Unsigned, Float };
+  Kind kind;
+  std::uint64_t bits;
+};
+
 enum class AtomicMode : std::uint8_t { None, Add, Max, Min };
 
 /// The functions of the run time. Each takes the line of the kernel's text that called it.
@@ -184,6 +191,7 @@ struct Functions {
   void (*set_cross)(std::uint8_t mode, std::uint8_t pipe, std::int64_t id, std::uint32_t line);
   void (*wait_cross)(std::int64_t id, std::uint32_t line);
   void (*sync_all)(bool vector_only, std::uint32_t line);
+  void (*print)(const char* format, const PrintArgument* arguments, std::uint64_t count, std::uint32_t line);
 };
 
 /// Memory that a kernel may touch in GM.
