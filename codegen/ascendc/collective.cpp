@@ -51,8 +51,7 @@ class Collective {
                       to = rank_operand(roles_.to, data, "to");
     if (has_rows(call_.op)) require_rows(data);
     const std::string meeting = meet(data), moves = body(data, root, to);
-    c_.waits.push_back({0, 0, call_.op, WaitCmp::Ge, {}, -1});
-    c_.signal("{\n" + meeting + moves + "}", std::move(touches_), static_cast<int>(c_.waits.size()) - 1);
+    c_.signal("{\n" + meeting + moves + "}", std::move(touches_), told(data));
   }
 
  private:
@@ -108,6 +107,25 @@ class Collective {
     return rank;
   }
 
+  [[nodiscard]] WindowCall told(const Region& data) const {
+    const auto known = [&](int role) {
+      return role >= 0 && operand(role).is_constant() ? std::optional(operand(role).value.as_int64())
+                                                      : std::nullopt;
+    };
+    return {.op = call_.op,
+            .tensor = c_.tensors.at(data.tensor).index,
+            .dtype = data.dtype,
+            .elements = data.count,
+            .offset =
+                data.at.is_constant() ? std::optional(data.at.constant * bytes_of(data.dtype)) : std::nullopt,
+            .root = known(roles_.peer),
+            .to = known(roles_.to),
+            .reduction = is_reduction(call_.op) ? static_cast<int>(call_.attributes.reduce) +
+                                                      4 * static_cast<int>(call_.attributes.algorithm)
+                                                : 0,
+            .signal = signal_};
+  }
+
   /// Declares the meeting.
   std::string meet(const Region& data) {
     c_.function("Notify", notify_function);
@@ -119,6 +137,7 @@ class Collective {
     if (roles_.signal.given()) {
       const Region signal = region(roles_.signal.window, roles_.signal.offsets, roles_.signal.shape, true);
       touches_.push_back({c_.tensors.at(signal.tensor).object, true});
+      signal_ = signal.text();
       c_.fault_if(
           number(signal.is_dense ? signal.count : 0) + " < " + ranks(data), fault_shape, statement_.location,
           title() + ": .signal is " + signal.text() + (signal.is_dense ? "" : " strided") + " among " +
@@ -186,6 +205,7 @@ class Collective {
   const Expr& call_;
   RemoteOperands roles_;
   std::vector<Touch> touches_;
+  std::string signal_;
 };
 
 }  // namespace

@@ -45,9 +45,14 @@ struct CollectiveCall {
   std::int32_t peer = 0;
   std::int64_t elements = 0;
   Place where;
+  /// A rank that only the run of an AscendC kernel knows: it is none that differs.
+  static constexpr std::int32_t unknown_rank = INT32_MIN;
   [[nodiscard]] bool same_as(const CollectiveCall& other) const {
-    return number == other.number && operation == other.operation && mode == other.mode &&
-           peer == other.peer && elements == other.elements && dtype == other.dtype &&
+    const auto same_rank = [](std::int32_t a, std::int32_t b) {
+      return a == b || a == unknown_rank || b == unknown_rank;
+    };
+    return number == other.number && operation == other.operation && same_rank(mode, other.mode) &&
+           same_rank(peer, other.peer) && elements == other.elements && dtype == other.dtype &&
            has_signal == other.has_signal;
   }
 };
@@ -76,7 +81,8 @@ struct WindowPart {
     std::uint32_t barriers = 0;
     std::uint32_t ring_steps = 0;
     std::uint32_t collectives = 0;
-    std::uint32_t steps = 0;  ///< of `meeting`
+    std::uint32_t steps = 0;         ///< of `meeting`
+    std::uint32_t device_steps = 0;  ///< of collectives of AscendC kernels
     std::atomic<std::uint32_t> unsettled{
         0};  ///< a peer that has done fewer steps may still write its part; 0: none
     std::array<CollectiveCall, 2> calls;  ///< the two last, by number: no rank is further ahead than one
