@@ -165,8 +165,9 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
     return result;
   }
   std::optional<jit::Source> edited;
-  if (platform == Platform::Model && kernel.external == nullptr && !context.config.ascendc_dir.empty()) {
-    edited = model_source(kernel, signature, description, context.config.ascendc_dir);
+  if (const std::string folder = folder_of_texts();
+      platform == Platform::Model && kernel.external == nullptr && !folder.empty()) {
+    edited = model_source(kernel, signature, description, folder);
     parts.push_back({"text", edited->text});
   }
   bool produced = false;

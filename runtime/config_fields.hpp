@@ -20,7 +20,6 @@ void for_each_field(Visit&& visit, Configs&... configs) {
   visit("cache_limit", "TRILITH_CACHE_LIMIT", configs.cache_limit...);
   visit("shared_cache", "TRILITH_SHARED_CACHE", configs.shared_cache...);
   visit("dump_dir", "TRILITH_DUMP_DIR", configs.dump_dir...);
-  visit("ascendc_dir", "TRILITH_ASCENDC_DIR", configs.ascendc_dir...);
   visit("fast_math", "TRILITH_FAST_MATH", configs.fast_math...);
   visit("check", "TRILITH_CHECK", configs.check...);
   visit("schedule_seed", "TRILITH_SCHEDULE_SEED", configs.schedule_seed...);

@@ -36,7 +36,6 @@ struct RunConfig {
   std::uint64_t cache_limit = std::uint64_t{1} << 30;  ///< TRILITH_CACHE_LIMIT; bytes on disk
   bool shared_cache = false;        ///< TRILITH_SHARED_CACHE; entries that other users may read
   std::string dump_dir = {};        ///< TRILITH_DUMP_DIR; keeps the emitted sources
-  std::string ascendc_dir = {};     ///< TRILITH_ASCENDC_DIR; a2a3model: texts of kernels, to be edited there
   bool fast_math = false;           ///< TRILITH_FAST_MATH; lets operations contract
   bool check = false;               ///< TRILITH_CHECK; finds races and lost signals between ranks, slowly
   std::uint64_t schedule_seed = 0;  ///< TRILITH_SCHEDULE_SEED; not 0: another order of tasks and ranks

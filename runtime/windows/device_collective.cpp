@@ -97,11 +97,11 @@ void DeviceCollective::enter(const Call& call, const WindowPart& cells, const Wi
   }
   // Of two ranks at least one sees the other's call: each says its own before it looks for those of the others.
   const auto count_of = [](const WindowPart& part) {
-    return std::atomic_ref<std::uint32_t>(part.state->collectives);
+    return std::atomic_ref<std::uint32_t>(part.state->device_collectives);
   };
   const std::uint32_t number = count_of(own).load(std::memory_order_relaxed) + 1;
   const CollectiveCall said = call_of(call, number);
-  own.state->calls[number % 2] = said;
+  own.state->device_calls[number % 2] = said;
   count_of(own).store(number, std::memory_order_seq_cst);
   if (Checker* const checker = this->checker()) {
     checker->note_collective(own, said, text_of);
@@ -115,7 +115,7 @@ void DeviceCollective::enter(const Call& call, const WindowPart& cells, const Wi
     const std::uint32_t there = count_of(peer).load(std::memory_order_seq_cst);
     // One that is a call ahead has kept the one before.
     if (member != own.member && static_cast<std::int32_t>(there - number) >= 0)
-      require_same(said, peer.state->calls[number % 2], own, peer, checker());
+      require_same(said, peer.state->device_calls[number % 2], own, peer, checker());
   }
 }
 

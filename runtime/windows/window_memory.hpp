@@ -81,12 +81,14 @@ struct WindowPart {
     std::uint32_t barriers = 0;
     std::uint32_t ring_steps = 0;
     std::uint32_t collectives = 0;
-    std::uint32_t steps = 0;         ///< of `meeting`
-    std::uint32_t device_steps = 0;  ///< of collectives of AscendC kernels
+    std::uint32_t steps = 0;  ///< of `meeting`
     std::atomic<std::uint32_t> unsettled{
         0};  ///< a peer that has done fewer steps may still write its part; 0: none
     std::array<CollectiveCall, 2> calls;  ///< the two last, by number: no rank is further ahead than one
     std::array<LastWriter, 32> last_writers;
+    // Of kernels on the model of AscendC:
+    std::uint32_t device_collectives = 0, device_steps = 0;
+    std::array<CollectiveCall, 2> device_calls;  ///< as `calls`
   };
   State* state;
   RemoteMemory* far = nullptr;      ///< not null: another process has it, and `base` only stands for it

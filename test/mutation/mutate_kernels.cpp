@@ -5,7 +5,7 @@
 //   mutate_kernels [--most N] LIST
 //
 // LIST has a program a line: its name, its file and its arguments, '|' between them. The first run of a program writes the
-// texts of its kernels (RunConfig.ascendc_dir); each further one finds one of them with one statement less. Texts that
+// texts of its kernels (TRILITH_ASCENDC_DIR); each further one finds one of them with one statement less. Texts that
 // differ in numbers alone, as those of one kernel for several shapes do, are one kernel. --most: of each program only so
 // many statements, spread evenly. Prints what is not noticed, and fails where that is more than 5 %.
 #include <fcntl.h>
@@ -226,8 +226,11 @@ class Mutation {
       changed += (i >= mutant.first && i <= mutant.last ? std::string() : lines[i]) + "\n";
     const fs::path file = own / mutant.file.filename();
     std::ofstream(file) << changed;
-    const bool caught = run(program, own, cache) != right;
+    const Outcome outcome = run(program, own, cache);
     std::ofstream(file) << text;
+    // What no device compiler takes says nothing of the model.
+    if (outcome.output.find("does not compile") != std::string::npos) return;
+    const bool caught = outcome != right;
     const std::lock_guard lock(mutex_);
     ++total_.dropped;
     total_.caught += caught ? 1 : 0;
