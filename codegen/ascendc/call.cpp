@@ -147,11 +147,12 @@ void Context::call(const std::string& text, std::vector<Touch> touches) {
       {.kind = Node::Kind::Call, .text = text, .touches = std::move(touches), .location = location});
 }
 
-void Context::signal(const std::string& text, std::vector<Touch> touches, int wait) {
+void Context::signal(const std::string& text, std::vector<Touch> touches, WindowCall call) {
+  calls.push_back(std::move(call));
   program.nodes.push_back({.kind = Node::Kind::Signal,
                            .text = text,
                            .touches = std::move(touches),
-                           .wait = wait,
+                           .call = static_cast<int>(calls.size()) - 1,
                            .location = location});
 }
 

@@ -53,8 +53,7 @@ class Collective {
     const Region counts = roles_.counts.given() ? counts_of(data) : Region{};
     const std::string meeting = meet(data),
                       moves = call_.op == Op::AllToAllV ? counted(data, counts) : body(data, root, to);
-    c_.waits.push_back({0, 0, call_.op, WaitCmp::Ge, {}, -1});
-    c_.signal("{\n" + meeting + moves + "}", std::move(touches_), static_cast<int>(c_.waits.size()) - 1);
+    c_.signal("{\n" + meeting + moves + "}", std::move(touches_), told(data));
   }
 
  private:
@@ -175,6 +174,25 @@ class Collective {
            ", " + there + ", " + sent + ", " + received + ");\n";
   }
 
+  [[nodiscard]] WindowCall told(const Region& data) const {
+    const auto known = [&](int role) {
+      return role >= 0 && operand(role).is_constant() ? std::optional(operand(role).value.as_int64())
+                                                      : std::nullopt;
+    };
+    return {.op = call_.op,
+            .tensor = c_.tensors.at(data.tensor).index,
+            .dtype = data.dtype,
+            .elements = data.count,
+            .offset =
+                data.at.is_constant() ? std::optional(data.at.constant * bytes_of(data.dtype)) : std::nullopt,
+            .root = known(roles_.peer),
+            .to = known(roles_.to),
+            .reduction = is_reduction(call_.op) ? static_cast<int>(call_.attributes.reduce) +
+                                                      4 * static_cast<int>(call_.attributes.algorithm)
+                                                : 0,
+            .signal = signal_};
+  }
+
   /// Declares the meeting.
   std::string meet(const Region& data) {
     c_.function("Notify", notify_function);
@@ -185,6 +203,7 @@ class Collective {
     std::string cells;
     if (roles_.signal.given()) {
       const Region signal = cells_of(roles_.signal, data, "signal");
+      signal_ = signal.text();
       cells = "WindowAt(windows, " + number(signal.window) + "), " + signal.offset() + ", ";
     }
     return "  Meeting meeting(WindowAt(windows, " + number(data.window) + "), " + cells +
@@ -247,6 +266,7 @@ class Collective {
   const Expr& call_;
   RemoteOperands roles_;
   std::vector<Touch> touches_;
+  std::string signal_;
 };
 
 }  // namespace

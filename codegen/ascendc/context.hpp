@@ -152,7 +152,7 @@ struct Context {
   std::vector<Home> temporary_homes;
   std::map<VariableId, Expr> peer_parts;  ///< tensors that stand for parts of peers, and the operation
   std::vector<WindowArgument> windows;    ///< that the context has records of
-  std::vector<SignalWait> waits;
+  std::vector<WindowCall> calls;
   std::vector<Node> deferred;             ///< waits that stand at the end of the kernel
   std::map<VariableId, int> rank_counts;  ///< variables that are the number of ranks of a window
   bool reaches_peers = false;             ///< one block alone runs it
@@ -250,7 +250,7 @@ struct Context {
   /// One of the functions in front of the kernel is called: a line between barriers.
   void call(const std::string& text, std::vector<Touch> touches);
   /// The same of one that tells other ranks something, or waits for them.
-  void signal(const std::string& text, std::vector<Touch> touches, int wait = -1);
+  void signal(const std::string& text, std::vector<Touch> touches, WindowCall call);
   void function(const std::string& name, const std::string& text);
   /// A buffer of the unified buffer for one call.
   [[nodiscard]] ObjectId scratch(std::int64_t bytes);
@@ -288,7 +288,6 @@ struct Context {
   void check_offset(const Expr& offset, std::int64_t length, std::int64_t extent, const std::string& what,
                     std::size_t axis, const SourceLocation& where);
   [[nodiscard]] Address cell_of(const Expr& call);
-  [[nodiscard]] int counted_ranks(const Expr& value) const;
 
   std::map<std::int32_t, std::string> labels;
   std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`

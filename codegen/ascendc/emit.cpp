@@ -254,7 +254,7 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
     emitted.checks = context->checks;
     emitted.windows = context->windows;
     print(*context, emitted.symbol, attempt.tile_bytes, emitted);
-    emitted.waits = context->waits;
+    emitted.calls = context->calls;
     return emitted;
   }
   throw pl::InternalError("AscendC emitter: the search for a tiling does not end");

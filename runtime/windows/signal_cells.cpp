@@ -2,6 +2,7 @@
 
 #include "runtime/measure.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/call_note.hpp"
 #include "runtime/windows/meeting.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
@@ -67,12 +68,7 @@ SignalCells::SignalCells(const RemoteCall& call, const ViewRef& cells) : call_(c
     // A peer that has come first has added its 1.
     const std::int32_t seen =
         std::atomic_ref(static_cast<std::int32_t*>(cells.data)[member]).load(std::memory_order_relaxed);
-    if (seen != 0 && seen != 1)
-      throw CommError(std::string(name_of(call.operation)) + ": cell " + std::to_string(member) +
-                          " of .signal is " + std::to_string(seen) +
-                          " before the call; the cells of a collective's signal are its own: use others for "
-                          "pld::notify, and do not write them",
-                      call.where.location());
+    require_clear(name_of(call.operation), member, seen, call.where);
   }
 }
 

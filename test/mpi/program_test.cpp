@@ -313,6 +313,30 @@ TEST_CASE("another number of device ids than of processes is an error with both"
   CHECK(contains(message, "start it with mpirun -n " + std::to_string(n + 1)));
 }
 
+TEST_CASE(
+    "on the model kernels without windows run on MPI, and windows are refused, with where they can be used") {
+  windows::natively = false;
+  pl::RunConfig config = mpi::config();
+  config.platform = "a2a3model";
+  const auto x = windows::numbers({mpi::processes(), 4});
+  pl::Array<float> y({mpi::processes(), 4});
+  add_host(x, y, config);
+  for (int r = 0; r < mpi::processes(); ++r) CHECK(is_right(x, y, r));
+  auto kernel = pl::jit.incore(
+      [](Row a, pld::DistributedTensor<float, 4> w) { pld::put(w, {.peer = pld::rank(w), .src = a}); });
+  auto device = pl::jit([&](auto a, auto w) { kernel(a, w); });
+  auto host = pl::jit.host([&](Rows a, pl::Out<Rows>) {
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(a[r], w, pld::device = r);
+  });
+  const std::string message = message_of([&] { host(x, y, config); });
+  CHECK(contains(message,
+                 "on platform \"a2a3model\" a kernel reaches windows by address, which the transport \"mpi\" "
+                 "does not give: window 0 "));
+  CHECK(contains(message, "choose the transport \"threads\" or \"processes\", or the platform \"a2a3sim\""));
+  check_usable();
+}
+
 TEST_CASE("check, schedule_seed and sub-workers are refused by name on MPI") {
   pl::RunConfig config = mpi::config();
   config.check = true;

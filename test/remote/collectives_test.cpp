@@ -1,5 +1,6 @@
 // Collectives in a kernel, on the model as on the simulator: the same bits.
 #include "on_model.hpp"
+#include "slow.hpp"
 
 using pld::Algorithm;
 using pld::ReduceOp;
@@ -8,7 +9,7 @@ using remote::NR;
 
 namespace {
 
-constexpr int RESULTS = 6, MOVES = 6, ROW = 5;
+constexpr int RESULTS = 6, MOVES = 6;
 
 /// Six reductions one behind the other, on windows of the same numbers.
 template <class T, int WIDTH>
@@ -54,7 +55,7 @@ void reduce_on_all(const char* name) {
 }
 
 /// Everything that moves rows, with cells of the user's and with Trilith's own.
-template <class T>
+template <class T, int ROW = 5>
 pl::Array<T> moves(const char* platform, int ranks) {
   auto kernel = pl::jit.incore([](pl::Tensor<T, NR, ROW> x, pl::Out<pl::Tensor<T, MOVES, NR, ROW>> y,
                                   pld::DistributedTensor<T, NR, ROW> w,
@@ -179,7 +180,28 @@ TEST_CASE("collectives that move rows give what the simulator gives") {
   }
 }
 
+template <class T, int WIDTH>
+void agree_at() {
+  INFO(WIDTH);
+  CHECK(remote::differences(reductions<T, WIDTH>("a2a3sim", 3), reductions<T, WIDTH>("a2a3model", 3)) == 0);
+  CHECK(remote::differences(moves<T, WIDTH>("a2a3sim", 3), moves<T, WIDTH>("a2a3model", 3)) == 0);
+}
+
+TEST_CASE("collectives of one element, and of lengths beside whole blocks, give the bits of the simulator") {
+  agree_at<float, 1>();
+  agree_at<pl::bfloat16, 17>();
+  agree_at<std::int32_t, 257>();
+  agree_at<pl::half, 4097>();
+  if (support::slow_rounds(0, 1) == 0) return;
+  agree_at<pl::bfloat16, 1>();
+  agree_at<std::int32_t, 1>();
+  agree_at<float, 257>();
+  agree_at<float, 4097>();
+  agree_at<pl::bfloat16, 4097>();
+}
+
 TEST_CASE("a reduce_scatter leaves each rank the sum of its row") {
+  constexpr int ROW = 5;
   auto kernel = pl::jit.incore([](pl::Tensor<float, NR, ROW> x, pl::Out<pl::Tensor<float, NR, ROW>> y,
                                   pld::DistributedTensor<float, NR, ROW> w) {
     w = pl::store(pl::load(x), w);
