@@ -7,6 +7,7 @@
 #include "runtime/context_state.hpp"
 #include "runtime/model/launch.hpp"
 #include "runtime/parallel_rounds.hpp"
+#include "runtime/rank_channel.hpp"
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/device_cells.hpp"
 #include "runtime/windows/meeting.hpp"
@@ -192,7 +193,7 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
       return region_of(view_of(given.window), list(given.offsets, given.rank), list(given.shape, given.rank),
                        call);
     };
-    call.where = {request->file, request->line, request->column};
+    call.where = {lasting_text(request->file), request->line, request->column};
     if (request->counts != nullptr) {
       counts = cells(*request->counts);
       call.other = &counts;
@@ -306,7 +307,7 @@ class ModelFaults final : public trilith::model::FaultSink {
     return {};
   }
   [[nodiscard]] static Place place_of(const trilith::model::TextPlace& place) {
-    return {place.file != nullptr ? place.file : "", place.line, place.column};
+    return {place.file != nullptr ? lasting_text(place.file) : "", place.line, place.column};
   }
 
   CallRecord& record_;

@@ -1,5 +1,7 @@
 #include "runtime/windows/call_note.hpp"
 
+#include "runtime/windows/meeting.hpp"
+#include "runtime/windows/remote_call.hpp"
 #include "runtime/windows/remote_transfer.hpp"
 
 #include <algorithm>
@@ -15,6 +17,32 @@ char* place_of(const WindowPart& part, std::uint32_t number) {
 }
 
 }  // namespace
+
+std::string text_of(const CollectiveCall& call) {
+  std::string result = name_of(static_cast<abi::RemoteOperation>(call.operation));
+  if (call.elements != 0)
+    result += " of " + std::to_string(call.elements) + " " +
+              std::string(trilith::codegen::name_of(static_cast<DType>(call.dtype)));
+  if (call.operation == abi::remote_broadcast || call.operation == abi::remote_scatter)
+    result += " from root " + std::to_string(call.peer);
+  if (call.operation == abi::remote_reduce || call.operation == abi::remote_gather)
+    result += " to root " + std::to_string(call.peer);
+  if (call.operation == abi::remote_send_recv)
+    result += " from rank " + std::to_string(call.peer) + " to rank " + std::to_string(call.mode);
+  if (call.operation == abi::remote_allreduce || call.operation == abi::remote_reduce_scatter ||
+      call.operation == abi::remote_reduce) {
+    static constexpr const char* names[] = {"Sum", "Max", "Min", "Prod"};
+    result += std::string(" by ") + names[call.mode % 4];
+    if (call.mode / 4 != 0) result += call.mode / 4 == 2 ? " (ring)" : " (mesh)";
+  }
+  if (call.has_signal) result += " with .signal";
+  return result;
+}
+
+const CollectiveCall& last_call(const WindowPart& part) {
+  const std::uint32_t number = part.state->collectives;
+  return part.meeting != nullptr ? part.meeting->shown[number % 2].call : part.state->calls[number % 2];
+}
 
 void leave_note(const WindowPart& own, const CollectiveCall& call) {
   if (own.memory->remote() == nullptr) return;

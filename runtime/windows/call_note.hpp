@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string>
 
 namespace pl::detail {
 
@@ -18,6 +19,11 @@ struct CallNote {
 
 /// Bytes behind the own cells: the two last calls.
 inline constexpr std::int64_t call_notes_bytes = 2 * sizeof(CallNote);
+
+/// "pld::allreduce of 64 float by Sum with .signal": which call it is, without its place.
+[[nodiscard]] std::string text_of(const CollectiveCall& call);
+/// The one that a rank is in, or was in last.
+[[nodiscard]] const CollectiveCall& last_call(const WindowPart& part);
 
 /// In front of the first barrier.
 void leave_note(const WindowPart& own, const CollectiveCall& call);

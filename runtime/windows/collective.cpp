@@ -378,24 +378,7 @@ class Collective {
         call_.where.location());
   }
   [[nodiscard]] static std::string text(const CollectiveCall& call) {
-    std::string result = name_of(static_cast<abi::RemoteOperation>(call.operation));
-    if (call.elements != 0)
-      result += " of " + std::to_string(call.elements) + " " +
-                std::string(codegen::name_of(static_cast<DType>(call.dtype)));
-    if (call.operation == abi::remote_broadcast || call.operation == abi::remote_scatter)
-      result += " from root " + std::to_string(call.peer);
-    if (call.operation == abi::remote_reduce || call.operation == abi::remote_gather)
-      result += " to root " + std::to_string(call.peer);
-    if (call.operation == abi::remote_send_recv)
-      result += " from rank " + std::to_string(call.peer) + " to rank " + std::to_string(call.mode);
-    if (call.operation == abi::remote_allreduce || call.operation == abi::remote_reduce_scatter ||
-        call.operation == abi::remote_reduce) {
-      static constexpr const char* names[] = {"Sum", "Max", "Min", "Prod"};
-      result += std::string(" by ") + names[call.mode % 4];
-      if (call.mode / 4 != 0) result += call.mode / 4 == 2 ? " (ring)" : " (mesh)";
-    }
-    if (call.has_signal) result += " with .signal";
-    return result + " at " + call.where.location().str();
+    return text_of(call) + " at " + call.where.location().str();
   }
 
   /// Those of the members [first, last).
