@@ -27,7 +27,7 @@ namespace codegen = trilith::codegen;
 namespace jit = trilith::jit;
 
 // Part of every key: raised when the emitter, the device header's meaning or the metadata changes.
-constexpr const char* emitter_version = "11";
+constexpr const char* emitter_version = "12";
 
 // The same for code of the model.
 constexpr const char* model_version = "4";

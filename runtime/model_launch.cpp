@@ -3,6 +3,7 @@
 #include "pl/error.hpp"
 #include "pl/log.hpp"
 #include "runtime/model/launch.hpp"
+#include "runtime/rank_channel.hpp"
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/device_cells.hpp"
 #include "runtime/windows/device_collective.hpp"
@@ -19,7 +20,7 @@ namespace {
 namespace model = trilith::model;
 
 Place place_of(const model::TextPlace& place) {
-  return {place.file != nullptr ? place.file : "", place.line, place.column};
+  return {place.file != nullptr ? lasting_text(place.file) : "", place.line, place.column};
 }
 
 abi::RemoteOperation operation_of(const AscendC::model::WindowCall& call) {

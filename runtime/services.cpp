@@ -8,6 +8,7 @@
 #include "runtime/model/launch.hpp"
 #include "runtime/model_launch.hpp"
 #include "runtime/parallel_rounds.hpp"
+#include "runtime/rank_channel.hpp"
 #include "runtime/thread_state.hpp"
 #include "runtime/windows/remote_call.hpp"
 
@@ -165,7 +166,7 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
       return region_of(view_of(given.window), list(given.offsets, given.rank), list(given.shape, given.rank),
                        call);
     };
-    call.where = {request->file, request->line, request->column};
+    call.where = {lasting_text(request->file), request->line, request->column};
     if (request->counts != nullptr) {
       counts = cells(*request->counts);
       call.other = &counts;

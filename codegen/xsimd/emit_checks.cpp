@@ -20,7 +20,9 @@ void Context::fault_if(const std::string& condition, std::string_view code, cons
 
 namespace {
 
-void check_region(Context& context, const Statement& statement) {
+/// Calls visit(axis, offset, size, extent) for each axis on which the region of a load or a store may leave its tensor.
+template <class Visit>
+void for_each_open_axis(Context& context, const Statement& statement, const Visit& visit) {
   const fuse::Region region = fuse::region_of(context.kernel, statement);
   const std::vector<Dim>& extents = context.kernel.variables[region.tensor].type.shape;
   for (std::size_t axis = 0; axis < region.shape.size(); ++axis) {
@@ -34,17 +36,30 @@ void check_region(Context& context, const Statement& statement) {
       if (constant && offset.value.as_int64() >= 0 && offset.value.as_int64() <= extent.extent - shape.extent)
         continue;
     }
-    const std::string at = context.index(offset), size = context.dim(shape), limit = context.dim(extent);
-    if ((statement.value.attributes.indexed >> axis & 1) != 0) {
-      context.fault_if("device::outside(" + at + ", " + size + ", " + limit + ")", "pl::abi::fault_index",
-                       offset.location.line != 0 ? offset.location : statement.location, "x[i]", at, limit);
-      continue;
-    }
-    const bool store = statement.value.op == Op::Store;
-    context.fault_if("device::outside(" + at + ", " + size + ", " + limit + ")", "pl::abi::fault_range",
-                     statement.location, (store ? "store " : "load ") + std::to_string(axis), at, limit,
-                     size);
+    visit(axis, context.index(offset), context.dim(shape), context.dim(extent));
   }
+}
+
+std::string outside(const std::string& at, const std::string& size, const std::string& limit) {
+  return "device::outside(" + at + ", " + size + ", " + limit + ")";
+}
+
+void check_region(Context& context, const Statement& statement) {
+  const fuse::Region region = fuse::region_of(context.kernel, statement);
+  for_each_open_axis(
+      context, statement,
+      [&](std::size_t axis, const std::string& at, const std::string& size, const std::string& limit) {
+        const Expr& offset = region.offsets->operands[axis];
+        if ((statement.value.attributes.indexed >> axis & 1) != 0) {
+          context.fault_if(outside(at, size, limit), "pl::abi::fault_index",
+                           offset.location.line != 0 ? offset.location : statement.location, "x[i]", at,
+                           limit);
+          return;
+        }
+        const bool store = statement.value.op == Op::Store;
+        context.fault_if(outside(at, size, limit), "pl::abi::fault_range", statement.location,
+                         (store ? "store " : "load ") + std::to_string(axis), at, limit, size);
+      });
 }
 
 void check_shapes(Context& context, const Statement& statement) {
@@ -57,6 +72,16 @@ void check_shapes(Context& context, const Statement& statement) {
 }
 
 }  // namespace
+
+std::string Context::leaves_tensor(const Statement& statement) {
+  std::string condition;
+  for_each_open_axis(
+      *this, statement,
+      [&](std::size_t, const std::string& at, const std::string& size, const std::string& limit) {
+        condition += (condition.empty() ? "" : " || ") + outside(at, size, limit);
+      });
+  return condition;
+}
 
 void Context::check(const Statement& statement) {
   switch (statement.value.op) {

@@ -2,6 +2,7 @@
 
 #include "pl/error.hpp"
 #include "runtime/windows/checker.hpp"
+#include "runtime/windows/meeting.hpp"
 #include "runtime/windows/remote_call.hpp"
 #include "runtime/windows/remote_transfer.hpp"
 
@@ -18,6 +19,11 @@ char* place_of(const WindowPart& part, std::uint32_t number) {
 }
 
 }  // namespace
+
+const CollectiveCall& last_call(const WindowPart& part) {
+  const std::uint32_t number = part.state->collectives;
+  return part.meeting != nullptr ? part.meeting->shown[number % 2].call : part.state->calls[number % 2];
+}
 
 void leave_note(const WindowPart& own, const CollectiveCall& call) {
   if (own.memory->remote() == nullptr) return;
@@ -56,7 +62,11 @@ std::string text_of(const CollectiveCall& call) {
     if (call.mode / 4 != 0) result += call.mode / 4 == 2 ? " (ring)" : " (mesh)";
   }
   if (call.has_signal) result += " with .signal";
-  return result + " at " + call.where.location().str();
+  return result;
+}
+
+std::string text_with_place(const CollectiveCall& call) {
+  return text_of(call) + " at " + call.where.location().str();
 }
 
 void require_same(const CollectiveCall& call, const CollectiveCall& other, const WindowPart& own,
@@ -64,7 +74,8 @@ void require_same(const CollectiveCall& call, const CollectiveCall& other, const
   if (call.same_as(other)) return;
   throw CommError("ranks make different collective calls, of " + own.memory->title() + ": call " +
                       std::to_string(call.number) + " of rank " + std::to_string(own.rank) + " is " +
-                      text_of(call) + ", of rank " + std::to_string(peer.rank) + " " + text_of(other) +
+                      text_with_place(call) + ", of rank " + std::to_string(peer.rank) + " " +
+                      text_with_place(other) +
                       "; every rank makes the same calls in the same order, with the same shape and options" +
                       (checker != nullptr ? checker->collectives(*own.memory) : std::string()),
                   call.where.location());

@@ -22,13 +22,18 @@ struct CallNote {
 /// Bytes behind the own cells: the two last calls.
 inline constexpr std::int64_t call_notes_bytes = 2 * sizeof(CallNote);
 
+/// "pld::allreduce of 64 float by Sum with .signal": which call it is, without its place.
+[[nodiscard]] std::string text_of(const CollectiveCall& call);
+/// The same, and " at file:line:column".
+[[nodiscard]] std::string text_with_place(const CollectiveCall& call);
+/// The one that a rank is in, or was in last.
+[[nodiscard]] const CollectiveCall& last_call(const WindowPart& part);
+
 /// In front of the first barrier.
 void leave_note(const WindowPart& own, const CollectiveCall& call);
 /// Behind it: the `number`th call of another rank. `note` keeps it.
 [[nodiscard]] const CollectiveCall& call_of(const WindowPart& peer, std::uint32_t number, CallNote& note);
 
-/// "pld::allreduce of 64 float32 by Sum at file:line"
-[[nodiscard]] std::string text_of(const CollectiveCall& call);
 /// Throws where the call of another rank is not that of this one. `checker`: knows all calls, or null.
 void require_same(const CollectiveCall& call, const CollectiveCall& other, const WindowPart& own,
                   const WindowPart& peer, Checker* checker);

@@ -364,7 +364,7 @@ class Collective {
         has_root() || call_.operation == abi::remote_send_recv ? static_cast<std::int32_t>(call_.peer) : 0,
         barrier ? 0 : elements_,
         call_.where};
-    if (Checker* const checker = this->checker()) checker->note_collective(own_, call, text_of);
+    if (Checker* const checker = this->checker()) checker->note_collective(own_, call, text_with_place);
     return call;
   }
   /// Those of the members [first, last).

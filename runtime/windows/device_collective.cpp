@@ -104,7 +104,7 @@ void DeviceCollective::enter(const Call& call, const WindowPart& cells, const Wi
   own.state->device_calls[number % 2] = said;
   count_of(own).store(number, std::memory_order_seq_cst);
   if (Checker* const checker = this->checker()) {
-    checker->note_collective(own, said, text_of);
+    checker->note_collective(own, said, text_with_place);
     if (call.told.signal != nullptr)
       checker->lend_to_collective(
           watch_->thread(), cells, first_, (reinterpret_cast<char*>(first_) - cells.base) / pitch_,

@@ -62,6 +62,9 @@ SignalCells::SignalCells(const RemoteCall& call, const ViewRef& cells) : call_(c
                                          static_cast<std::int32_t*>(cells.data), index_of(cells), ranks,
                                          name_of(call.operation), call.where);
   const WindowPart& own = *cells.window;
+  WindowPart::State& state = *call.window->window->state;
+  state.signal = &own;
+  state.first_signal_cell = index_of(cells);
   for (int member = 0; member < ranks; ++member)
     await_results(own, own.memory->part(member), call.operation, call.where);
   for (int member = 0; member < ranks; ++member) {
@@ -83,7 +86,7 @@ void SignalCells::step() {
   for (int i = 1; i < memory.size(); ++i) {
     const int member = (own.member + i) % memory.size();
     memory.monitor().wait({&own, cells_at(cells_, own.member) + member, index_of(cells_) + member, steps_,
-                           true, false, call_.operation, call_.where});
+                           true, false, call_.operation, call_.where, nullptr, call_.window->window});
   }
 }
 

@@ -85,6 +85,9 @@ struct WindowPart {
     std::atomic<std::uint32_t> unsettled{
         0};  ///< a peer that has done fewer steps may still write its part; 0: none
     std::array<CollectiveCall, 2> calls;  ///< the two last, by number: no rank is further ahead than one
+    // Of the last one that was given a signal.
+    const WindowPart* signal = nullptr;
+    std::int64_t first_signal_cell = 0;
     std::array<LastWriter, 32> last_writers;
     // Of kernels on the model of AscendC:
     std::uint32_t device_collectives = 0, device_steps = 0;
@@ -138,6 +141,8 @@ class WindowMemory {
   [[nodiscard]] WindowBacking& backing() const { return *backing_; }
   /// For the next run of a window that a worker keeps. `zero`: all that the user sees.
   void renew(std::shared_ptr<WaitMonitor> monitor, bool zero);
+  /// Among those of its program, in the order of allocation.
+  [[nodiscard]] int number() const { return number_; }
   /// "window 0 (32 bytes a rank, allocated at file:line)".
   [[nodiscard]] std::string title() const;
   /// Gives the memory back; what the window was stays known for views that are kept too long.

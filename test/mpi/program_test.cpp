@@ -241,6 +241,37 @@ TEST_CASE("ranks that make different collective calls over MPI are told which") 
   check_usable();
 }
 
+TEST_CASE(
+    "ranks that give different .signal cells to one collective over MPI are told which rank gave which") {
+  BOTH_WAYS
+  if (mpi::processes() == 1) return;
+  using Signals = pld::DistributedTensor<std::int32_t, NR>;
+  auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w, Signals one, Signals other) {
+    if (pld::rank(w) == 1)
+      pld::allreduce(w, {.signal = other});
+    else
+      pld::allreduce(w, {.signal = one});
+  });
+  auto device = pl::jit([&](auto w, auto one, auto other) { kernel(w, one, other); });
+  auto host = pl::jit.host([&](pl::Out<Rows>) {
+    const int ranks = mpi::processes();
+    const auto cells = [&] {
+      return pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({ranks}), {ranks});
+    };
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    auto one = cells(), other = cells();
+    for (auto r : pl::range(pld::world_size())) device(w, one, other, pld::device = r);
+  });
+  pl::Array<float> y({mpi::processes(), 4});
+  const std::string message = message_of([&] { host(y, mpi::config()); });
+  CHECK(contains(message, "ranks make different collective calls, of window 0 ("));
+  CHECK(contains(message,
+                 "call 1 of rank 1 is pld::allreduce of 4 float by Sum with .signal = the cells from 0 of "
+                 "window 2 ("));
+  CHECK(contains(message, ".signal = the cells from 0 of window 1 ("));
+  check_usable();
+}
+
 TEST_CASE("a collective that a rank leaves out is a deadlock over MPI, too") {
   windows::natively = true;
   if (mpi::processes() < 2) return;

@@ -210,9 +210,9 @@ const char* get(int window, int rank, const MpiRegion* from, void* dense) {
   return why != nullptr ? why : text_of(MPI_Win_flush_local(rank, window_of(window)), "MPI_Win_flush_local");
 }
 
-const char* signal(int window, int rank, std::int64_t displacement, std::int32_t value, bool add) {
-  std::int32_t before = 0;
-  const char* const why = text_of(MPI_Fetch_and_op(&value, &before, MPI_INT32_T, rank, displacement,
+const char* signal(int window, int rank, std::int64_t displacement, std::int32_t value, bool add,
+                   std::int32_t* before) {
+  const char* const why = text_of(MPI_Fetch_and_op(&value, before, MPI_INT32_T, rank, displacement,
                                                    add ? MPI_SUM : MPI_REPLACE, window_of(window)),
                                   "MPI_Fetch_and_op");
   return why != nullptr ? why : text_of(MPI_Win_flush(rank, window_of(window)), "MPI_Win_flush");
