@@ -25,7 +25,7 @@ void Vector::by_element(const Tile& to, const std::vector<Operand>& operands, co
   if (matrix) line = "for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ")\n  ";
   if (!is_one(to))
     line += "for (int32_t " + i + " = 0; " + i + " < " + (matrix ? block_.columns.text() : count(to).text()) +
-            "; ++" + i + ")\n    ";
+            "; ++" + i + (matrix ? ")\n    " : ")\n  ");
   c.line(Pipe::Scalar, line + text(to) + ".SetValue(" + at(to) + ", " + formula(elements) + ");",
          std::move(touches));
   const std::int64_t size = matrix ? block_.max_rows * block_.max_columns : capacity(to.rows, to.columns);

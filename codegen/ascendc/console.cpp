@@ -122,7 +122,7 @@ void Context::print(const Statement& statement) {
             ");\n}\n";
   }
   if (rows > most_rows) text += say("\\n  ... " + number(rows - most_rows) + " more rows");
-  Context::call(text + "AscendC::printf(\"\\n\");", std::move(touches));
+  Context::call(text + "AscendC::printf(\"\\n\");\nAscendC::PipeBarrier<PIPE_ALL>();", std::move(touches));
   const std::int64_t printed = std::min(rows, most_rows);
   takes({{Work::Unit::Scalar, printed * shown},
          {Work::Unit::MoveIn, printed * round_up(shown * bytes_of(dtype), 32)}});

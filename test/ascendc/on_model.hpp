@@ -13,7 +13,8 @@ using namespace trilith::codegen;
 
 /// Keeps the fault of the last launch. The kernels of these tests run one at a time.
 struct Faults final : trilith::model::FaultSink {
-  std::string text;
+  std::string text, printed;
+  void print(const std::string& given) override { printed += given; }
   void fault(const trilith::model::Fault& fault) override {
     text = fault.message + " (line " + std::to_string(fault.text_line) + ", " + fault.core + ")";
   }
@@ -27,6 +28,7 @@ inline Faults& faults() {
                                                          const std::string& text, const Kernel& specialised) {
   static const trilith::model::Model model(faults());
   faults().text.clear();
+  faults().printed.clear();
   const std::string all = text + "\n" + ascendc::model_entry(emitted, specialised);
   return {text, emitter_test::compile(all, emitted.symbol + "_entry"), emitted.in_place, model.table()};
 }
