@@ -66,7 +66,7 @@ class ModelSink final : public model::FaultSink {
   void print(const std::string& text) override {
     if (failure_) return;
     try {
-      pl::print(text);
+      pl::detail::print(text);
     } catch (...) {
       failure_ = std::current_exception();
     }
