@@ -6,8 +6,10 @@
 //
 // LIST has a program a line: its name, its file and its arguments, '|' between them. The first run of a program writes the
 // texts of its kernels (TRILITH_ASCENDC_DIR); each further one finds one of them with one statement less. Texts that
-// differ in numbers alone, as those of one kernel for several shapes do, are one kernel. --most: of each program only so
-// many statements, spread evenly. Prints what is not noticed, and fails where that is more than 5 %.
+// differ in numbers alone, as those of one kernel for several shapes do, are one kernel; so are statements of a text that do,
+// with the lines beside them, as those of the copies of a loop's body do. A statement that the program never
+// reaches does not count: a fault in its place is not noticed either. --most: of each program only so many statements, spread
+// evenly. Prints what is not noticed, and fails where that is more than 5 %.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -139,11 +141,22 @@ const char* kind_of(const std::string& line) {
 /// The event of a SetFlag or WaitFlag: what stands behind the name.
 std::string event_of(const std::string& line) { return line.substr(line.find("Flag<")); }
 
+std::string without_numbers(std::string text) {
+  std::erase_if(text, [](char character) { return character >= '0' && character <= '9'; });
+  return text;
+}
+
 void add_mutants(const fs::path& file, std::vector<Mutant>& mutants) {
   const Lines lines = split(text_of(file), '\n');
+  std::set<std::string> seen;
+  std::string comment;  // of the user's statement
   for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (lines[i].find("// ") != std::string::npos) comment = lines[i];
     const char* const kind = kind_of(lines[i]);
     if (kind == nullptr) continue;
+    const std::string beside =
+        (i == 0 ? "" : lines[i - 1]) + lines[i] + (i + 1 < lines.size() ? lines[i + 1] : "");
+    if (!seen.insert(without_numbers(comment + beside)).second) continue;
     Mutant mutant{file, i, i, kind};
     while (mutant.last + 1 < lines.size() && lines[mutant.last].find(';') == std::string::npos) ++mutant.last;
     // A wait goes with its flag: alone it would be another mistake.
@@ -152,11 +165,6 @@ void add_mutants(const fs::path& file, std::vector<Mutant>& mutants) {
       mutant.last = ++i;
     mutants.push_back(mutant);
   }
-}
-
-std::string without_numbers(std::string text) {
-  std::erase_if(text, [](char character) { return character >= '0' && character <= '9'; });
-  return text;
 }
 
 struct Count {
@@ -221,16 +229,24 @@ class Mutation {
                const Outcome& right) {
     const std::string text = text_of(mutant.file);
     const Lines lines = split(text, '\n');
-    std::string changed;
-    for (std::size_t i = 0; i < lines.size(); ++i)
-      changed += (i >= mutant.first && i <= mutant.last ? std::string() : lines[i]) + "\n";
     const fs::path file = own / mutant.file.filename();
-    std::ofstream(file) << changed;
-    const Outcome outcome = run(program, own, cache);
-    std::ofstream(file) << text;
-    // What no device compiler takes says nothing of the model.
-    if (outcome.output.find("does not compile") != std::string::npos) return;
+    const auto outcome_with = [&](const std::string& instead) {
+      std::string changed;
+      for (std::size_t i = 0; i < lines.size(); ++i)
+        changed += (i == mutant.first                      ? instead
+                    : i > mutant.first && i <= mutant.last ? std::string()
+                                                           : lines[i]) +
+                   "\n";
+      std::ofstream(file) << changed;
+      return run(program, own, cache);
+    };
+    const Outcome outcome = outcome_with("");
     const bool caught = outcome != right;
+    // Nothing has set it: the model faults.
+    const bool reached = caught || outcome_with("AscendC::WaitFlag<AscendC::HardEvent::V_MTE2>(5);") != right;
+    std::ofstream(file) << text;
+    // What no compiler takes says nothing of the model.
+    if (!reached || outcome.output.find("does not compile") != std::string::npos) return;
     const std::lock_guard lock(mutex_);
     ++total_.dropped;
     total_.caught += caught ? 1 : 0;
