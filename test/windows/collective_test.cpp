@@ -164,7 +164,7 @@ TEST_CASE("ranks that give different .signal cells to one collective are told wh
     const std::string message = told(ranks, false);
     CHECK(contains(message, "ranks make different collective calls, of window 0 (256 bytes a rank"));
     CHECK(contains(
-        message, "call 1 of rank 0" +
+        message, std::string("call 1 of rank 0") +
                      (ranks == 3 ? " and 2" : ", 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 and 17") +
                      call + "0 of window 1 ("));
     CHECK(contains(message, "call 1 of rank 1" + call + "0 of window 2 ("));
