@@ -198,11 +198,11 @@ TEST_CASE("on the model, integers of more digits than a float are rounded to bfl
     // Half way between two, and next to that: a float cannot tell them apart.
     const int bits = static_cast<int>(8 * size_of(dtype)) - (is_signed_integer(dtype) ? 2 : 1);
     const std::uint64_t half_way = std::uint64_t{1} << bits | std::uint64_t{1} << (bits - 8);
-    const Expr middle =
-        k.let("middle", (tile - tile) + constant(Constant::of(dtype, static_cast<std::int64_t>(half_way))));
     std::int64_t plane = 0;
     for (const int beside : {-1, 0, 1}) {
-      const Expr value = k.let("value" + std::to_string(plane), middle + literal(beside));
+      const auto number = static_cast<std::int64_t>(half_way + static_cast<std::uint64_t>(beside));
+      const Expr value =
+          k.let("value" + std::to_string(plane), (tile - tile) + constant(Constant::of(dtype, number)));
       k.store(cast(DType::BFloat16, value), {plane++, 0}, y);
       if (is_signed_integer(dtype)) k.store(cast(DType::BFloat16, call(Op::Neg, {value})), {plane++, 0}, y);
     }
