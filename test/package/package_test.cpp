@@ -181,6 +181,29 @@ auto windows_program =
       for (auto r : pl::range(pld::world_size())) windows_on_device(x[r], y[r], box, cells, pld::device = r);
     });
 
+/// Rows of counted items change places.
+auto exchange = pl::jit.incore(
+    [](pl::Tensor<float, 2, 4, 8> x, pl::Tensor<std::int32_t, 2> counts,
+       pl::Out<pl::Tensor<float, 2, 4, 8>> y, pl::Out<pl::Tensor<std::int32_t, 2>> got,
+       pld::DistributedTensor<float, 2, 4, 8> box, pld::DistributedTensor<std::int32_t, 2> cells) {
+      box = pl::store(pl::load(x), box);
+      cells = pl::store(pl::load(counts), cells);
+      pld::all_to_all_v(box, cells);
+      y = pl::store(pl::load(box), y);
+      got = pl::store(pl::load(cells), got);
+    });
+auto exchange_on_device = pl::jit([](auto x, auto counts, auto y, auto got, auto box, auto cells) {
+  exchange(x, counts, y, got, box, cells);
+});
+auto exchange_program =
+    pl::jit.host([](pl::Tensor<float, NR, 2, 4, 8> x, pl::Tensor<std::int32_t, NR, 2> counts,
+                    pl::Out<pl::Tensor<float, NR, 2, 4, 8>> y, pl::Out<pl::Tensor<std::int32_t, NR, 2>> got) {
+      auto box = pld::window<float>(pld::alloc_window_buffer<float>({2, 4, 8}), {2, 4, 8});
+      auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({2}), {2});
+      for (auto r : pl::range(pld::world_size()))
+        exchange_on_device(x[r], counts[r], y[r], got[r], box, cells, pld::device = r);
+    });
+
 auto element = pl::jit.incore(
     [](pl::Tensor<float, 8> x, pl::Tensor<std::int32_t, 1> at, pl::Out<pl::Tensor<float, 1>> y) {
       const auto index = pl::read(pl::load(at), {0});
@@ -208,6 +231,22 @@ TEST_CASE("a launcher gives each device its part of the windows, and kernels tha
   const int code = launcher.run();
   CHECK_MESSAGE(code == 0, launcher.printed);
   CHECK(folder.text("data/argument_2.out.bin") == folder.text("data/argument_2.expected.bin"));
+}
+
+TEST_CASE("a launcher's devices exchange rows of as many items as each says") {
+  pl::Array<float> x({2, 2, 4, 8}), y({2, 2, 4, 8});
+  pl::Array<std::int32_t> counts({2, 2}), got({2, 2});
+  fill(x);
+  for (int i = 0; i < 4; ++i) counts.data()[i] = (3 * i + 1) % 5;
+  const Folder folder;
+  exchange_program.compile(x, counts, y, got, config("a2a3"))
+      .save_with_data(folder.path.string(), x, counts, y, got);
+  Launcher launcher(folder);
+  const int code = launcher.run();
+  CHECK_MESSAGE(code == 0, launcher.printed);
+  for (const char* argument : {"argument_3", "argument_4"})
+    CHECK(folder.text(std::string("data/") + argument + ".out.bin") ==
+          folder.text(std::string("data/") + argument + ".expected.bin"));
 }
 
 TEST_CASE("a check that fails on a device is told with its line, and the launcher ends") {
