@@ -111,10 +111,10 @@ int digits_of(DType dtype) {
 
 void lower_generate(TileCall& call) {
   Context& c = call.c;
-  if (call.result.size().is(0)) return;
-  const View to = call.result.is_dense() ? call.result : new_view(call, call.result);
+  const View& to = call.result;
+  if (to.size() == 0) return;
   const std::string type = type_name(stored_as(to.dtype)),
-                    columns = to.extents.empty() ? "1" : to.extents.back().text();
+                    columns = std::to_string(to.extents.empty() ? 1 : to.extents.back());
   const auto scalar = [&](std::size_t i) { return c.scalar(call.expr.operands[i]); };
   const auto bits = [&](std::size_t i) { return "static_cast<uint64_t>(" + scalar(i) + ")"; };
   c.function("FillBy", fill_by);
@@ -139,14 +139,12 @@ void lower_generate(TileCall& call) {
       element = "Random<" + type + ", " + std::to_string(digits_of(to.dtype)) + ">{" + bits(1) + ", " +
                 bits(2) + "}";
   }
-  const Extent count = to.size();
-  const ObjectId buffer = c.scratch(std::min<std::int64_t>(16384, count.most * bytes_of(to.dtype)));
+  const ObjectId buffer = c.scratch(std::min<std::int64_t>(16384, to.size() * bytes_of(to.dtype)));
   c.call("FillBy(" + text_of(to) + ", " + Context::name(buffer) + ".ReinterpretCast<" + type + ">(), " +
-             count.text() + ", " + element + ");",
+             std::to_string(to.size()) + ", " + element + ");",
          {{to.object, true}, {buffer, true}});
-  c.takes({{Work::Unit::Scalar, count.most},
-           {Work::Unit::MoveOut, round_up(count.most * bytes_of(to.dtype), 32)}});
-  if (to.object != call.result.object) copy(call, call.result, to);
+  c.takes(
+      {{Work::Unit::Scalar, to.size()}, {Work::Unit::MoveOut, round_up(to.size() * bytes_of(to.dtype), 32)}});
 }
 
 }  // namespace trilith::codegen::ascendc

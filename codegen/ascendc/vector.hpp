@@ -14,9 +14,8 @@
 namespace trilith::codegen::ascendc {
 
 /// What a nest has in the unified buffer at one time: `rows` rows of `columns` elements, `pitch` elements apart.
-/// Columns that only the run knows are at the start of rows of a constant pitch.
+/// More than one row: the columns are constant.
 struct Block {
-  [[nodiscard]] bool is_ragged() const { return max_rows > 1 && !columns.is_constant(); }
   Amount rows{1};
   Amount columns{1};
   std::int64_t max_rows = 1, max_columns = 1, pitch = 1;
@@ -122,7 +121,6 @@ class Vector {
   void takes_rows(std::int64_t lines) { c.takes({{Work::Unit::Vector, lines * block_.max_rows}}); }
   Tile broadcast(const char* operation, const Tile& a, const Tile& b);
   Tile fold_rows(Fold fold, const Tile& a);
-  Tile fold_ragged_rows(Fold fold, const Tile& a);
   Tile fold_flat(Fold fold, const Tile& a);
   /// Elements that the scalar pipe makes one of, or one a row.
   struct Rows {
