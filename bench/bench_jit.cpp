@@ -9,8 +9,8 @@
 //   load.*          the machine's measure: what it costs a process to open the shared libraries of Clang and LLVM as
 //                   Debian builds them, and ours. First calls touch thousands of fresh pages, whose price differs
 //                   several times between machines: compare the rows above as multiples of load.clang_shared
-//   hit.*           a repeated call at 8x8: kernel object, held handle, bound call, the same C++ function through a
-//                   pointer and directly; threads8: eight threads call the kernel object, core time a call
+//   hit.*           a repeated call at 8x8: kernel object, held handle, bound call, bare call, the same C++ function
+//                   through a pointer and directly; threads8: eight threads call the kernel object, core time a call
 //   throughput.*    one kernel for 200 shapes in one process; memory.kernel: resident bytes each of them keeps
 #include <pl/pl.hpp>
 
@@ -157,6 +157,10 @@ class JitBench {
     contenders.push_back({"hit.bound", [&](std::size_t calls) {
                             for (std::size_t i = 0; i < calls; ++i) bound();
                           }});
+    const pl::BareCall bare = bound.bare();
+    contenders.push_back({"hit.bare", [&](std::size_t calls) {
+                            for (std::size_t i = 0; i < calls; ++i) bare();
+                          }});
     contenders.push_back({"hit.pointer", [&](std::size_t calls) {
                             for (std::size_t i = 0; i < calls; ++i) pointer(from.data(), 3.0f, to.data());
                           }});
@@ -165,7 +169,7 @@ class JitBench {
                               bench::plain_scale_8x8(from.data(), 3.0f, to.data());
                           }});
     bench::run_contest(contenders, 10 * runs_);
-    const double through_pointer = contenders[3].samples.median();
+    const double through_pointer = contenders[4].samples.median();
     for (const bench::Contender& contender : contenders)
       add(contender.name, contender.samples,
           {{"over_pointer_s", contender.samples.median() - through_pointer}});

@@ -2,9 +2,9 @@
 //
 //   build/release/bin/bench_kernels [--json FILE] [--rounds N]
 //
-// x*s+x at three sizes and a row softmax, one thread: a bound call and a held handle of ours, a plain loop
-// (clang 19), Eigen, and a copy of the same bytes through and around the cache, all in turn in one run. Every result is checked
-// against a double reference before anything is timed.
+// x*s+x at three sizes and a row softmax, one thread: a bare call, a bound call and a held handle of ours, a plain loop
+// (clang 19), Eigen, and a copy of the same bytes through and around the cache, all in turn in one run. Every result is
+// checked against a double reference before anything is timed.
 #include <pl/pl.hpp>
 
 #include "contest.hpp"
@@ -16,6 +16,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -34,8 +35,9 @@ auto softmax = pl::jit.incore([](pl::Tensor<float> x, pl::Out<pl::Tensor<float>>
 
 constexpr float factor = 1.25f;
 
-/// One row of the table: a workload and everybody who can do it; ours first: `trilith` is a bound call, as
-/// the peers are calls of a function with nothing to check, `trilith_handle` checks its arguments each time.
+/// One row of the table: a workload and everybody who can do it; ours first: `trilith` is a bare call, as the peers are
+/// calls of a function with nothing to check in the caller's floating-point environment, `trilith_bound` sets and restores
+/// that environment, `trilith_handle` checks its arguments, too.
 struct Workload {
   std::string name;
   std::vector<bench::Contender> contenders;
@@ -76,6 +78,16 @@ void add_copies(Workload& workload, const pl::Array<float>& x, pl::Array<float>&
                                      for (std::size_t i = 0; i < calls; ++i)
                                        copy(x.data(), y.data(), x.size());
                                    }});
+}
+
+void add_ours(Workload& workload, const pl::Bound& bound) {
+  workload.contenders.push_back(
+      {"trilith", [bare = std::make_shared<pl::BareCall>(bound.bare())](std::size_t calls) {
+         for (std::size_t i = 0; i < calls; ++i) (*bare)();
+       }});
+  workload.contenders.push_back({"trilith_bound", [bound](std::size_t calls) {
+                                   for (std::size_t i = 0; i < calls; ++i) bound();
+                                 }});
 }
 
 void measure(Workload& workload, const pl::Array<float>& x, pl::Array<float>& y, int rounds,
@@ -119,9 +131,7 @@ void measure_scale(std::int64_t rows, std::int64_t columns, bench::ScaleFunction
   };
   Workload workload{"scale_add." + std::to_string(rows) + "x" + std::to_string(columns), {}};
   const pl::Bound bound = held.bind(x, y, factor);
-  workload.contenders.push_back({"trilith", [&](std::size_t calls) {
-                                   for (std::size_t i = 0; i < calls; ++i) bound();
-                                 }});
+  add_ours(workload, bound);
   workload.contenders.push_back({"trilith_handle", [&](std::size_t calls) {
                                    const auto from = x.view();
                                    const auto to = y.view();
@@ -143,9 +153,7 @@ void measure_softmax(int rounds, bench::Report& report) {
   };
   Workload workload{"softmax.1024x1024", {}};
   const pl::Bound bound = softmax.compile(x, y).bind(x, y);
-  workload.contenders.push_back({"trilith", [&](std::size_t calls) {
-                                   for (std::size_t i = 0; i < calls; ++i) bound();
-                                 }});
+  add_ours(workload, bound);
   workload.contenders.push_back({"clang19", call(bench::plain_softmax_1024x1024)});
   workload.contenders.push_back({"eigen", call(bench::eigen_softmax_1024x1024)});
   measure(workload, x, y, rounds, expect_softmax, report);

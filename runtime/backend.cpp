@@ -7,6 +7,7 @@
 #include "runtime/byte_stream.hpp"
 #include "runtime/call_plan.hpp"
 #include "runtime/context_state.hpp"
+#include "runtime/edited_text.hpp"
 #include "runtime/external_kernel.hpp"
 #include "runtime/fork_safe.hpp"
 #include "runtime/platform.hpp"
@@ -17,6 +18,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 namespace pl::detail {
 namespace {
@@ -25,7 +27,7 @@ namespace codegen = trilith::codegen;
 namespace jit = trilith::jit;
 
 // Part of every key: raised when the emitter, the device header's meaning or the metadata changes.
-constexpr const char* emitter_version = "11";
+constexpr const char* emitter_version = "12";
 
 // The same for code of the model.
 constexpr const char* model_version = "4";
@@ -71,13 +73,15 @@ jit::EngineConfig engine_config(const RunConfig& config) {
   return result;
 }
 
-/// The text that the hardware would get, and behind it what calls it on the model.
-jit::Source model_source(const CapturedKernel& kernel, const codegen::Kernel& specialised,
-                         const codegen::Signature& signature, const std::string& description) {
+/// The text that the hardware would get, as it stands in the user's folder, and behind it what calls it on the model.
+jit::Source model_source(const CapturedKernel& kernel, const codegen::Signature& signature,
+                         const std::string& description, const std::string& folder) {
+  const codegen::Kernel specialised = codegen::specialise_to_constant_extents(kernel.ir, signature);
   const codegen::ascendc::Emitted emitted = codegen::ascendc::emit(specialised, signature);
-  return {emitted.text + "\n" + codegen::ascendc::model_entry(emitted, specialised),
-          emitted.symbol + "_entry", kernel.ir.name + " (" + description + ") on the model",
-          kernel.location(), pairs_to_text(emitted.in_place)};
+  const std::string text = folder.empty() ? emitted.text : edited_text(folder, emitted);
+  return {text + "\n" + codegen::ascendc::model_entry(emitted, specialised), emitted.symbol + "_entry",
+          kernel.ir.name + " (" + description + ") on the model", kernel.location(),
+          pairs_to_text(emitted.in_place)};
 }
 
 /// Stands for code that only a device can run.
@@ -160,6 +164,12 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
     }
     return result;
   }
+  std::optional<jit::Source> edited;
+  if (const std::string folder = folder_of_texts();
+      platform == Platform::Model && kernel.external == nullptr && !folder.empty()) {
+    edited = model_source(kernel, signature, description, folder);
+    parts.push_back({"text", edited->text});
+  }
   bool produced = false;
   const auto produce = [&]() -> jit::Source {
     produced = true;
@@ -168,13 +178,12 @@ Executable Backend::get(const CapturedKernel& kernel, const codegen::Signature& 
                             ") and RunConfig.compile is false; compile it beforehand or set compile",
                         kernel.location());
     if (kernel.external != nullptr) return external_source(*kernel.external, ranks_of(signature));
+    if (edited) return *edited;
+    if (platform == Platform::Model) return model_source(kernel, signature, description, {});
     using Clock = std::chrono::steady_clock;
     const auto start = Clock::now();
-    const codegen::Kernel specialised = is_ascendc(platform)
-                                            ? codegen::specialise_to_constant_extents(kernel.ir, signature)
-                                            : codegen::specialise(kernel.ir, signature);
+    const codegen::Kernel specialised = codegen::specialise(kernel.ir, signature);
     const auto middle = Clock::now();
-    if (platform == Platform::Model) return model_source(kernel, specialised, signature, description);
     codegen::xsimd::Emitted emitted = codegen::xsimd::emit(specialised, signature);
     if (rank_channel() == nullptr)
       context.add_phase_seconds(std::chrono::duration<double>(middle - start).count(),

@@ -1,6 +1,6 @@
 #include "runtime/bound_call.hpp"
 
-#include "pl/bound.hpp"
+#include "pl/error.hpp"
 #include "runtime/services.hpp"
 #include "runtime/specialisation_table.hpp"
 #include "runtime/thread_state.hpp"
@@ -38,6 +38,42 @@ void BoundCall::run(const std::source_location& where) const {
     kernel_.call(handle_, arguments_.data(), nullptr, where);
   else
     run_entry(entry_, {tensors_.data(), scalars_.data(), 0, 1});
+}
+
+namespace {
+
+/// A kernel without code: its entry makes the ordinary call.
+struct NativeBare final : BareState {
+  NativeBare(const BoundCall& call_, const std::source_location& where_) : call(call_), where(where_) {
+    static constexpr bool never = false;
+    entry = [](const abi::Args*, const abi::Services* given) {
+      const auto& self = *static_cast<const NativeBare*>(given->context);
+      self.call.run(self.where);
+      return std::int32_t{0};
+    };
+    services.context = this;
+    used_services = &never;
+  }
+  void finish(std::int32_t) override {}
+  const BoundCall& call;
+  const std::source_location where;
+};
+
+}  // namespace
+
+std::unique_ptr<BareState> BoundCall::bare(const std::source_location& where) const {
+  if (thread_state().level == Level::Host || thread_state().level == Level::Device)
+    throw LevelError(
+        "a bare call of " + kernel_.name() +
+            " was made in an orchestration, where calls become tasks; make it in ordinary C++, or call the "
+            "kernel itself",
+        {where.file_name(), where.line(), where.column()});
+  if (entry_ == nullptr) return std::make_unique<NativeBare>(*this, where);
+  return make_bare_state(entry_, {tensors_.data(), scalars_.data(), 0, 1});
+}
+
+std::unique_ptr<BareState> make_bare(const BoundCall& call, const std::source_location& where) {
+  return call.bare(where);
 }
 
 void run_bound(const BoundCall& call, const std::source_location& where) { call.run(where); }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include "pl/abi.hpp"
+#include "pl/bound.hpp"
 #include "pl/detail/kernel_object.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -19,6 +21,8 @@ class BoundCall {
   BoundCall& operator=(const BoundCall&) = delete;
 
   void run(const std::source_location& where) const;
+  /// Of calls that do no more than run the code; it must not outlive this.
+  [[nodiscard]] std::unique_ptr<BareState> bare(const std::source_location& where) const;
 
  private:
   KernelObject& kernel_;

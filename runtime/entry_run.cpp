@@ -74,7 +74,7 @@ class EntryObserver final : public TaskObserver {
     const TraceRow row = Trace::row_of_device(entry_.rank);
     trace_->span(row, "orchestrate", "orchestrate", begin, submitted);
     trace_->span(row, "orchestrate", "wait for tasks", submitted, end);
-    if (entry_.run != nullptr) trace_->arrow("dispatch", {Trace::host_row, entry_.queued}, {row, begin});
+    if (entry_.run != nullptr) trace_->arrow("dispatch", {trace_->host_row(), entry_.queued}, {row, begin});
     {
       const Lock lock(mutex_);
       if (last_task_ && last_task_->time >= submitted)

@@ -43,16 +43,28 @@ constexpr std::chrono::milliseconds time_to_stop{1000};
   pthread_setname_np(pthread_self(), device_thread_name(device).c_str());
   run.monitor().publish_to(waits, rank);
   channel.set_answer([&waits, rank] { return waits.wait_for_code(rank); });
+  channel.set_texts(waits.texts(rank));
   RunTimes* const times = run.times();
   if (times != nullptr) (void)times->take();
-  Trace* const trace = Trace::to(run.config().trace);
-  if (trace != nullptr) trace->forget_pending();
+  RunTrace* const traced = run.trace();
+  if (traced != nullptr) {
+    traced->forget();
+    Trace& trace = traced->trace();
+    trace.forget_pending();
+    trace.send_by({.send =
+                       [&channel](TracePiece piece, std::string_view text) {
+                         channel.send(MessageHead::Kind::Trace, text, static_cast<std::int32_t>(piece));
+                       },
+                   .first_arrow = static_cast<std::uint64_t>(getpid()) << 30,
+                   .host_of_rank = {},
+                   .start = trace.start()});
+  }
   for (RankRunner::Job& job : jobs) job();
   waits.finish(rank);
   // What kernels have printed by other means.
   std::fflush(stdout);
   std::cout.flush();
-  if (trace != nullptr) trace->flush();
+  if (traced != nullptr) traced->close();
   using Kind = MessageHead::Kind;
   if (times != nullptr)
     for (const RankTimes& own : times->take())
@@ -165,7 +177,8 @@ class Ranks {
       case MessageHead::Kind::Print: print(message.text); break;
       case MessageHead::Kind::Log: log(static_cast<LogLevel>(message.head.value), message.text); break;
       case MessageHead::Kind::Trace:
-        if (Trace* const trace = Trace::to(run_.config().trace)) trace->take(message.text);
+        if (run_.trace() != nullptr)
+          run_.trace()->take(static_cast<TracePiece>(message.head.value), message.text);
         break;
       case MessageHead::Kind::Times: {
         RankTimes times;

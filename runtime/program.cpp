@@ -203,17 +203,16 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
     settings.schedule_seed = given.schedule_seed;
     settings.trace = given.trace;
   }
-  // Each process writes a file of its own.
+  // Where rank 0's is not traced each process writes a file of its own.
   if (settings.distributed.transport == "mpi" && !settings.trace.empty())
     if (const int rank = MpiWorld::open(settings.distributed.device_ids.size()).rank(); rank > 0)
       settings.trace += ".rank" + std::to_string(rank);
   RunTimes* const times = thread_state().times;
-  Trace* const trace = Trace::to(settings.trace);
-  const bool timed = times != nullptr || trace != nullptr;
   const auto run =
       std::make_shared<ProgramRun>(*program, std::move(settings), times, kept, other_extents(*program, with));
   if (run->runner().ranks_are_far()) run->runner().begin(title_of(*program), key_of(*program, with));
-  const Clock::time_point begin = timed ? Clock::now() : Clock::time_point{};
+  if (run->trace() != nullptr) run->trace()->host_begins();
+  const Clock::time_point begin = times != nullptr ? Clock::now() : Clock::time_point{};
   {
     const ThreadStateScope scope;
     ThreadState& thread = thread_state();
@@ -228,29 +227,11 @@ void run_program(const std::shared_ptr<Program>& program, const std::function<vo
       run->fail(std::current_exception());
     }
   }
-  const Clock::time_point dispatched = timed ? Clock::now() : Clock::time_point{};
-  // Also of a run that fails: it is what shows where its ranks stood.
-  struct Show {
-    Trace* trace;
-    RunTrace* run;
-    Clock::time_point begin, dispatched;
-    ~Show() {
-      if (trace == nullptr) return;
-      const Clock::time_point end = Clock::now();
-      trace->span(Trace::host_row, "orchestrate", "orchestrate", begin, dispatched);
-      trace->span(Trace::host_row, "orchestrate", "wait for ranks", dispatched, end);
-      if (const std::optional<TracePoint> last = run->last_rank_end(); last && last->time >= dispatched)
-        trace->arrow("last rank", *last, {Trace::host_row, last_moment(dispatched, end)});
-      trace->flush();
-    }
-  } show{trace, run->trace(), begin, dispatched};
+  const Clock::time_point dispatched = times != nullptr ? Clock::now() : Clock::time_point{};
   run->finish();
-  if (!timed) return;
-  const Clock::time_point end = Clock::now();
-  if (times != nullptr) {
-    times->host_orchestrate_seconds += std::chrono::duration<double>(dispatched - begin).count();
-    times->host_wait_seconds += std::chrono::duration<double>(end - dispatched).count();
-  }
+  if (times == nullptr) return;
+  times->host_orchestrate_seconds += std::chrono::duration<double>(dispatched - begin).count();
+  times->host_wait_seconds += std::chrono::duration<double>(Clock::now() - dispatched).count();
 }
 
 std::string plan_of(const Program& program) { return program.plan; }
@@ -346,7 +327,7 @@ void ProgramRun::run_collective(int rank, Clock::time_point queued, const std::f
   work();
   const Clock::time_point end = Clock::now();
   trace.span(row, "orchestrate", "collective of the host", begin, end);
-  trace.arrow("dispatch", {Trace::host_row, queued}, {row, begin});
+  trace.arrow("dispatch", {trace.host_row(), queued}, {row, begin});
   trace_->rank_ended({row, last_moment(begin, end)});
 }
 
@@ -404,12 +385,21 @@ void ProgramRun::fail(std::exception_ptr failure) {
 }
 
 void ProgramRun::finish() {
+  struct Close {
+    RunTrace* const trace;
+    ~Close() {
+      if (trace != nullptr) trace->close();
+    }
+  } close{trace_.get()};
+  if (trace_ != nullptr) trace_->host_returns();
   all_dispatched_.store(true, std::memory_order_release);
   wait_for_callbacks();
   // Here and not with the run, whose last owner may be one of these threads.
   sub_workers_.reset();
   runner_->wait();
   devices_.clear();
+  // Who writes the file has it before the run ends anywhere.
+  if (trace_ != nullptr && trace_->trace().is_sent()) trace_->close();
   const std::exception_ptr failure = runner_->end(this->failure());
   struct Release {
     Windows& windows;

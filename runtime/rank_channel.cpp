@@ -32,6 +32,22 @@ bool RankChannel::compile(std::string_view request) {
   return answer_();
 }
 
+void RankChannel::set_texts(std::span<char> memory) {
+  const Lock lock(texts_mutex_);
+  free_texts_ = memory;
+}
+
+const char* RankChannel::lasting(const char* text) {
+  const std::string_view given(text);
+  const Lock lock(texts_mutex_);
+  if (const auto known = texts_.find(given); known != texts_.end()) return known->second;
+  if (given.size() >= free_texts_.size()) return "(a file)";
+  char* const place = free_texts_.data();
+  given.copy(place, given.size());
+  free_texts_ = free_texts_.subspan(given.size() + 1);
+  return texts_.emplace(given, place).first->second;
+}
+
 void RankChannel::send_bytes(const void* data, std::size_t bytes) {
   const Lock lock(mutex_);
   write_all(static_cast<const char*>(data), bytes);

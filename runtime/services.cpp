@@ -6,10 +6,10 @@
 #include "pl/log.hpp"
 #include "runtime/context_state.hpp"
 #include "runtime/model/launch.hpp"
+#include "runtime/model_launch.hpp"
 #include "runtime/parallel_rounds.hpp"
+#include "runtime/rank_channel.hpp"
 #include "runtime/thread_state.hpp"
-#include "runtime/windows/device_cells.hpp"
-#include "runtime/windows/meeting.hpp"
 #include "runtime/windows/remote_call.hpp"
 
 #include <algorithm>
@@ -19,6 +19,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #if defined(__x86_64__)
@@ -91,6 +92,7 @@ ScratchArena& scratch_arena() {
 
 /// What one call of a kernel leaves behind.
 struct CallRecord {
+  bool used = false;  ///< scratch memory was taken, or a print failed
   bool used_scratch = false;
   bool faulted = false;
   abi::Fault fault;              ///< not initialised: counts where `faulted` is set
@@ -106,7 +108,8 @@ void record_fault(void* context, const abi::Fault* fault) {
 }
 
 void* give_scratch(void* context, std::uint64_t bytes) {
-  static_cast<CallRecord*>(context)->used_scratch = true;
+  auto& record = *static_cast<CallRecord*>(context);
+  record.used = record.used_scratch = true;
   return scratch_arena().allocate(bytes);
 }
 
@@ -122,37 +125,8 @@ void print_tile(void* context, const char* name, std::int32_t dtype, std::int32_
     (void)name;
     print(trilith::codegen::reference::to_text(value) + "\n");
   } catch (...) {
+    record.used = true;
     record.exception = std::current_exception();
-  }
-}
-
-void give_parts(const ViewRef& window, AscendC::model::WindowParts& parts) {
-  const WindowPart* const own = window.window;
-  if (own == nullptr || own->member < 0)
-    throw CommError(
-        "a kernel of the model on a pld::DistributedTensor that belongs to no rank; windows come from "
-        "pld::window in a host orchestrator and get their rank by a dispatch");
-  const WindowMemory& memory = *own->memory;
-  memory.require_alive("a kernel of the model", Location{});
-  if (memory.size() > AscendC::model::WindowParts::most_ranks)
-    throw CommError("AscendC kernels reach windows of up to " +
-                    std::to_string(AscendC::model::WindowParts::most_ranks) + " ranks, and " +
-                    std::to_string(memory.size()) + " share " + memory.title() +
-                    "; choose the platform \"a2a3sim\", or fewer ranks");
-  if (memory.remote() != nullptr)
-    throw CommError(
-        "on platform \"a2a3model\" a kernel reaches windows by address, which the transport \"mpi\" "
-        "does not give: " +
-        memory.title() + "; choose the transport \"threads\" or \"processes\", or the platform \"a2a3sim\"");
-  const std::int64_t offset = static_cast<char*>(window.data) - own->base;
-  parts.rank = static_cast<std::uint32_t>(own->member);
-  parts.ranks = static_cast<std::uint32_t>(memory.size());
-  for (int member = 0; member < memory.size(); ++member) {
-    const WindowPart& part = memory.part(member);
-    // Of a collective on the host some rank may still write its part.
-    await_results(*own, part, abi::remote_load, Place{});
-    parts.memory[member] = reinterpret_cast<std::uint64_t>(part.base + offset);
-    parts.cells[member] = reinterpret_cast<std::uint64_t>(device_cells(part));
   }
 }
 
@@ -192,7 +166,7 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
       return region_of(view_of(given.window), list(given.offsets, given.rank), list(given.shape, given.rank),
                        call);
     };
-    call.where = {request->file, request->line, request->column};
+    call.where = {lasting_text(request->file), request->line, request->column};
     if (request->counts != nullptr) {
       counts = cells(*request->counts);
       call.other = &counts;
@@ -220,111 +194,10 @@ std::int32_t reach_window(void* context, abi::Remote* request) {
   }
 }
 
-/// What a launch on the model of AscendC tells the engine, and asks of it.
-class ModelFaults final : public trilith::model::FaultSink {
- public:
-  explicit ModelFaults(CallRecord& record) : record_(record) {}
-  /// A rule of the AscendC interface that emitted code has broken: no user's error.
-  void fault(const trilith::model::Fault& fault) override {
-    const Location where{fault.file, fault.line, fault.column};
-    if (fault.of_program) {
-      record_.exception = std::make_exception_ptr(CommError(fault.message, where));
-      return;
-    }
-    const std::string place =
-        fault.kernel + ", line " + std::to_string(fault.text_line) + " of its AscendC (" + fault.core + "): ";
-    record_.exception = std::make_exception_ptr(InternalError(
-        "on the model of AscendC, kernel " + place + fault.message +
-            "; the emitted text breaks a rule of the hardware: this is a fault of Trilith, please report it",
-        where));
-  }
-  void print(const std::string& text) override {
-    if (record_.exception) return;
-    try {
-      pl::print(text);
-    } catch (...) {
-      record_.exception = std::current_exception();
-    }
-  }
-  /// Sleeps on the cell, as a wait of the simulator does.
-  bool wait(const trilith::model::Poll& poll) override {
-    const Cell cell = cell_at(poll.address);
-    if (cell.own == nullptr) return trilith::model::FaultSink::wait(poll);
-    CellWait wait{
-        cell.own,
-        cell.address,
-        cell.index,
-        poll.seen,
-        false,
-        true,
-        poll.wait != nullptr ? static_cast<abi::RemoteOperation>(poll.wait->operation) : abi::remote_wait,
-        place_of(poll.where),
-        cell.holder};
-    if (poll.wait != nullptr && poll.wait->known) {
-      wait.expected = poll.wait->expected;
-      wait.at_least = poll.wait->at_least;
-      wait.wraps = false;
-    }
-    try {
-      cell.own->memory->monitor().wait(wait);
-      return true;
-    } catch (...) {  // nothing may pass through the model's threads
-      record_.exception = std::current_exception();
-      return false;
-    }
-  }
-  void signalled(std::uint64_t address, const trilith::model::TextPlace& where) override {
-    const Cell cell = cell_at(address);
-    if (cell.own == nullptr) return;
-    if (cell.index >= 0) {
-      auto& writers = cell.holder->state->last_writers;
-      LastWriter& last = writers[static_cast<std::size_t>(cell.index) % writers.size()];
-      const Place place = place_of(where);
-      last.rank.store(cell.own->rank, std::memory_order_relaxed);
-      last.file.store(place.file, std::memory_order_relaxed);
-      last.line.store(place.line, std::memory_order_relaxed);
-      last.cell.store(cell.index, std::memory_order_relaxed);
-    }
-    WaitMonitor::add(*cell.holder, cell.address, 0);  // wakes who waits
-  }
-
- private:
-  struct Cell {
-    const WindowPart* own =
-        nullptr;  ///< of the rank that runs the kernel; null: it is in none of its windows
-    const WindowPart* holder = nullptr;  ///< whose cell it is
-    std::int32_t* address = nullptr;
-    std::int64_t index = -1;  ///< of the user's cell; -1: Trilith's own
-  };
-  [[nodiscard]] Cell cell_at(std::uint64_t address) const {
-    auto* const at = reinterpret_cast<char*>(address);
-    for (const RecordedView& view : record_.views) {
-      const WindowPart* const own = view.view().window;
-      if (own == nullptr || own->member < 0) continue;
-      for (int member = 0; member < own->memory->size(); ++member) {
-        const WindowPart& part = own->memory->part(member);
-        char* const own_cells = device_cells(part);
-        if (own_cells == nullptr) continue;
-        auto* const cell = reinterpret_cast<std::int32_t*>(at);
-        if (at >= part.base && at < part.base + own->memory->bytes)
-          return {own, &part, cell, (at - part.base) / static_cast<std::int64_t>(sizeof *cell)};
-        if (at >= own_cells && at < own_cells + 64 * own->memory->size()) return {own, &part, cell, -1};
-      }
-    }
-    return {};
-  }
-  [[nodiscard]] static Place place_of(const trilith::model::TextPlace& place) {
-    return {place.file != nullptr ? place.file : "", place.line, place.column};
-  }
-
-  CallRecord& record_;
-};
-
 /// `context` is that of the call's services: the entry has put it there.
 std::int32_t launch_on_model(void* context, const AscendC::model::Launch* launch) {
-  ModelFaults faults(*static_cast<CallRecord*>(context));
-  const trilith::model::Model model(faults);
-  return model.table()->launch(model.table()->context, launch) == 0 ? 0 : abi::fault_remote;
+  auto& record = *static_cast<CallRecord*>(context);
+  return run_on_model(*launch, record.views, record.exception) ? 0 : abi::fault_remote;
 }
 
 // Not made at the first use: every call of a kernel hands it on.
@@ -465,6 +338,32 @@ void run_entry(abi::Entry entry, const abi::Args& args, std::span<const Recorded
     std::rethrow_exception(record.exception);
   if (code != 0) [[unlikely]]
     raise(code, record);
+}
+
+namespace {
+
+/// The record of one call after the other.
+struct BareRecord final : BareState {
+  BareRecord(abi::Entry entry_, const abi::Args& args) {
+    entry = entry_;
+    arguments = args;
+    services = services_for(record);
+    record.services = &services;
+    used_services = &record.used;
+  }
+  void finish(std::int32_t code) override {
+    record.used = false;
+    if (std::exchange(record.used_scratch, false)) scratch_arena().release();
+    if (record.exception) std::rethrow_exception(std::exchange(record.exception, nullptr));
+    if (code != 0) raise(code, record);
+  }
+  CallRecord record;
+};
+
+}  // namespace
+
+std::unique_ptr<BareState> make_bare_state(abi::Entry entry, const abi::Args& args) {
+  return std::make_unique<BareRecord>(entry, args);
 }
 
 }  // namespace pl::detail

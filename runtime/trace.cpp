@@ -1,7 +1,6 @@
 #include "runtime/trace.hpp"
 
 #include "pl/log.hpp"
-#include "runtime/rank_channel.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -22,6 +21,9 @@ constexpr std::string_view tail = "\n]}\n";
 // Rows of tasks that may wait stand below the cores.
 constexpr int first_core_row = 1, own_thread_row = 2000;
 
+// The hosts of other processes stand below all ranks.
+constexpr int first_other_host = 1'000'000;
+
 std::string place(TraceRow row) {
   return R"(, "pid": )" + std::to_string(row.track) + R"(, "tid": )" + std::to_string(row.row);
 }
@@ -32,13 +34,15 @@ std::string microseconds(Clock::duration duration) {
   return text;
 }
 
-const Clock::time_point start = Clock::now();
+const Clock::time_point process_start = Clock::now();
 
 }  // namespace
 
 std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
+
+Trace::Trace(std::string path) : path_(std::move(path)) { sender_.start = process_start; }
 
 Trace* Trace::to(const std::string& path) {
   if (path.empty()) return nullptr;
@@ -66,8 +70,10 @@ TraceRow Trace::row_of_lane(int rank, int lane) {
 void Trace::span(TraceRow row, std::string_view category, std::string_view text, Clock::time_point begin,
                  Clock::time_point end, const std::string& arguments) {
   const Lock lock(mutex_);
-  if (row.track == host) name(row, "host");
-  event(R"({"ph": "X")" + place(row) + R"(, "ts": )" + microseconds(begin - start) + R"(, "dur": )" +
+  if (row.track == host_track_)
+    name(row, sender_.host_of_rank ? "host in the process of rank " + std::to_string(*sender_.host_of_rank)
+                                   : "host");
+  event(R"({"ph": "X")" + place(row) + R"(, "ts": )" + microseconds(begin - start()) + R"(, "dur": )" +
         microseconds(end - begin) + R"(, "cat": ")" + std::string(category) + R"(", "name": )" +
         json_string(text) + (arguments.empty() ? std::string("}") : R"(, "args": {)" + arguments + "}}"));
 }
@@ -76,8 +82,9 @@ void Trace::arrow(std::string_view text, const TracePoint& from, const TracePoin
   const Lock lock(mutex_);
   const std::string common =
       R"(, "cat": "arrow", "id": )" + std::to_string(++arrows_) + R"(, "name": )" + json_string(text) + "}";
-  event(R"({"ph": "s")" + place(from.row) + R"(, "ts": )" + microseconds(from.time - start) + common);
-  event(R"({"ph": "f", "bp": "e")" + place(to.row) + R"(, "ts": )" + microseconds(to.time - start) + common);
+  event(R"({"ph": "s")" + place(from.row) + R"(, "ts": )" + microseconds(from.time - start()) + common);
+  event(R"({"ph": "f", "bp": "e")" + place(to.row) + R"(, "ts": )" + microseconds(to.time - start()) +
+        common);
 }
 
 void Trace::name_rank(int rank, int device, int cores) {
@@ -101,7 +108,7 @@ void Trace::name(TraceRow row, const std::string& text) {
   };
   if (row.row != device_row) return event_of("thread_name", text);
   event_of("process_name", text);
-  event_of("thread_name", row.track == host ? "orchestrator" : "device");
+  event_of("thread_name", row.track == host_track_ ? "orchestrator" : "device");
 }
 
 void Trace::event(const std::string& json) {
@@ -119,15 +126,29 @@ void Trace::take(std::string_view events) {
 void Trace::forget_pending() {
   const Lock lock(mutex_);
   pending_.clear();
-  // No number that another process gives.
-  arrows_ = static_cast<std::uint64_t>(getpid()) << 30;
+}
+
+void Trace::send_by(TraceSender sender) {
+  const Lock lock(mutex_);
+  sender_ = std::move(sender);
+  arrows_ = std::max(arrows_, sender_.first_arrow);
+  host_track_ = sender_.host_of_rank ? first_other_host + *sender_.host_of_rank : host;
+  named_.clear();
+}
+
+void Trace::write_itself() {
+  const Lock lock(mutex_);
+  sender_ = TraceSender{};
+  sender_.start = process_start;
+  host_track_ = host;
+  named_.clear();
 }
 
 void Trace::flush() {
   const Lock lock(mutex_);
   if (pending_.empty() || failed_) return;
-  if (RankChannel* const host_of_rank = rank_channel()) {
-    host_of_rank->send(MessageHead::Kind::Trace, pending_);
+  if (is_sent()) {
+    sender_.send(TracePiece::Events, pending_);
     pending_.clear();
     return;
   }
@@ -144,7 +165,8 @@ void Trace::flush() {
       return;
     }
     std::fputs(R"({"displayTimeUnit": "ms", "traceEvents": [)", file_);
-    if (child && pending_.starts_with(',')) pending_.erase(0, 1);
+    // Earlier events may have gone elsewhere.
+    if (pending_.starts_with(',')) pending_.erase(0, 1);
   } else {
     std::fseek(file_, -static_cast<long>(tail.size()), SEEK_END);
   }

@@ -3,7 +3,7 @@
 // One process track for the host and one a rank; in a rank's track the device's thread, a row a core and one a task
 // that may wait. Categories of spans: orchestrate, task, wait, collective, remote, signal. Arrows go from what
 // started or ended something: a notify, a dispatch, the last task of an entry. The file is complete JSON after every
-// run. Thread-safe; one writer a file and process.
+// run. Thread-safe; one writer a file: other processes of a program hand it what they have seen (TraceSender).
 #pragma once
 
 #include "runtime/fork_safe.hpp"
@@ -12,6 +12,8 @@
 
 #include <cstdint>
 #include <cstdio>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -30,6 +32,17 @@ struct TracePoint {
   Clock::time_point time;
 };
 
+/// What a process hands to the one that writes the file: events as they stand there, or what RunTrace::pack gives.
+enum class TracePiece : std::int32_t { Events, Signals };
+
+/// How it does that.
+struct TraceSender {
+  std::function<void(TracePiece piece, std::string_view text)> send;
+  std::uint64_t first_arrow = 0;    ///< and on: no number that another process gives
+  std::optional<int> host_of_rank;  ///< of a process that runs the host orchestrator, too
+  Clock::time_point start;          ///< when the file's times begin, by the clock of this process
+};
+
 class Trace {
  public:
   /// The writer of this file; null for an empty path. Never destroyed.
@@ -37,7 +50,8 @@ class Trace {
 
   static constexpr int host = 0;  ///< the track of the host; that of rank r is r + 1
   static constexpr int device_row = 0;
-  static constexpr TraceRow host_row{host, device_row};
+  /// Of the host that this process runs.
+  [[nodiscard]] TraceRow host_row() const { return {host_track_, device_row}; }
   [[nodiscard]] static TraceRow row_of_device(int rank) { return {rank + 1, device_row}; }
   [[nodiscard]] static TraceRow row_of_lane(int rank, int lane);
 
@@ -50,15 +64,24 @@ class Trace {
   void name_rank(int rank, int device, int cores);
   /// Names the row of a task that may wait, once.
   void name_lane(int rank, int lane);
-  /// Writes what is pending. In the process of a rank: sends it to the host.
+  /// Writes what is pending, or hands it on.
   void flush();
-  /// What a rank's process has sent.
+  /// Events of another process.
   void take(std::string_view events);
   /// Of a rank's process that begins: what is pending is the host's.
   void forget_pending();
 
+  /// From now on another process writes what this one sees. While no thread of the program runs.
+  void send_by(TraceSender sender);
+  /// The end of that.
+  void write_itself();
+  [[nodiscard]] bool is_sent() const { return sender_.send != nullptr; }
+  [[nodiscard]] bool has_host() const { return !is_sent() || sender_.host_of_rank.has_value(); }
+  void send_signals(std::string_view packed) const { sender_.send(TracePiece::Signals, packed); }
+  [[nodiscard]] Clock::time_point start() const { return sender_.start; }
+
  private:
-  explicit Trace(std::string path) : path_(std::move(path)) {}
+  explicit Trace(std::string path);
   void event(const std::string& json) TRILITH_REQUIRES(mutex_);
   void name(TraceRow row, const std::string& text) TRILITH_REQUIRES(mutex_);
 
@@ -71,6 +94,8 @@ class Trace {
   std::string pending_ TRILITH_GUARDED_BY(mutex_);
   std::uint64_t arrows_ TRILITH_GUARDED_BY(mutex_) = 0;
   std::set<std::pair<int, int>> named_ TRILITH_GUARDED_BY(mutex_);
+  TraceSender sender_;
+  int host_track_ = host;
 };
 
 /// The last moment that still lies in a span: the file's times have three digits behind the microsecond.

@@ -71,14 +71,14 @@ Tile Vector::broadcast(const char* operation, const Tile& a, const Tile& b) {
   const Side second = alone ? first : side(b);
   const Tile result = fresh(a.dtype, rows, columns);
   const Columns lines = columns_of(block_, a.dtype);
-  const auto call = [&](const std::string& at, std::int64_t mask) {
+  const auto call = [&](const std::string& at, const std::string& mask) {
     const auto offset = [&](const std::string& text, bool moves) {
       return moves && !at.empty() ? text + "[" + at + "]" : text;
     };
     std::string text = std::string("AscendC::") + operation + "(" + offset(this->text(result), true) + ", " +
                        offset(first.text, first.moves) + ", ";
     text += alone ? "static_cast<" + type_name(a.dtype) + ">(1)" : offset(second.text, second.moves);
-    text += ", " + std::to_string(mask) + ", " + block_.rows.text() +
+    text += ", " + mask + ", " + block_.rows.text() +
             ", AscendC::" + (alone ? "UnaryRepeatParams" : "BinaryRepeatParams");
     text += alone ? braces({1, first.in_row, pitch, first.between})
                   : braces({1, first.in_row, second.in_row, pitch, first.between, second.between});
@@ -86,10 +86,18 @@ Tile Vector::broadcast(const char* operation, const Tile& a, const Tile& b) {
   };
   const std::string per = std::to_string(lines.per_line), end = std::to_string(lines.whole * lines.per_line);
   std::string text;
-  if (lines.whole == 1) text = call("", lines.per_line);
-  if (lines.whole > 1)
-    text = "for (int32_t j = 0; j < " + end + "; j += " + per + ") " + call("j", lines.per_line);
-  if (lines.rest > 0) text += (text.empty() ? "" : "\n") + call(lines.whole == 0 ? "" : end, lines.rest);
+  if (block_.is_ragged()) {
+    const std::string all = block_.columns.text(), rest = all + " - j";
+    text = block_.max_columns <= lines.per_line
+               ? call("", all)
+               : "for (int32_t j = 0; j < " + all + "; j += " + per + ") " +
+                     call("j", rest + " < " + per + " ? " + rest + " : " + per);
+  } else {
+    if (lines.whole == 1) text = call("", per);
+    if (lines.whole > 1) text = "for (int32_t j = 0; j < " + end + "; j += " + per + ") " + call("j", per);
+    if (lines.rest > 0)
+      text += (text.empty() ? "" : "\n") + call(lines.whole == 0 ? "" : end, std::to_string(lines.rest));
+  }
   std::vector<Touch> touches{writes(result), first.touch};
   if (!alone) touches.push_back(second.touch);
   c.line(Pipe::Vector, text, std::move(touches));

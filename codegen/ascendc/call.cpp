@@ -98,28 +98,28 @@ View Context::region_view(const Statement& statement) {
   const fuse::Region region = fuse::region_of(kernel, statement);
   TensorInfo& tensor = tensors.at(region.tensor);
   used_tensors.insert(tensor.object);
-  View view{tensor.object, tensor.dtype};
+  View view{tensor.object, tensor.dtype, {}, {}, {}};
   for (std::size_t axis = 0; axis < tensor.strides.size(); ++axis) {
     const Expr& at = region.offsets->operands[axis];
-    const std::int64_t stride = tensor.strides[axis].factor;
+    const Amount& stride = tensor.strides[axis];
     if (at.is_constant())
-      view.at.constant += at.value.as_int64() * stride;
+      view.at.add(stride.times(at.value.as_int64()), "1");
     else
-      view.at.add(Amount{stride}, index(at));
+      view.at.add(stride, index(at));
   }
   // Leading axes of one element may be dropped.
   const std::vector<Dim>& shape =
       fuse::is_store(statement) ? statement.value.operands[0].type.shape : statement.value.type.shape;
   view.extents = extents(shape, statement.location);
   for (std::size_t axis = tensor.strides.size() - view.extents.size(); axis < tensor.strides.size(); ++axis)
-    view.strides.push_back(tensor.strides[axis].factor);
+    view.strides.push_back(tensor.strides[axis]);
   return view;
 }
 
 View Context::view_of(VariableId variable) {
   if (const auto found = regions.find(variable); found != regions.end()) return found->second;
   const Home& home = home_of(variable);
-  return {home.object, kernel.variables[variable].type.dtype, {}, home.extents, home.strides};
+  return {home.object, kernel.variables[variable].type.dtype, {}, home.extents, strides_of(home)};
 }
 
 /// What the typing rule leaves to the run.
@@ -147,11 +147,12 @@ void Context::call(const std::string& text, std::vector<Touch> touches) {
       {.kind = Node::Kind::Call, .text = text, .touches = std::move(touches), .location = location});
 }
 
-void Context::signal(const std::string& text, std::vector<Touch> touches, int wait) {
+void Context::signal(const std::string& text, std::vector<Touch> touches, WindowCall call) {
+  calls.push_back(std::move(call));
   program.nodes.push_back({.kind = Node::Kind::Signal,
                            .text = text,
                            .touches = std::move(touches),
-                           .wait = wait,
+                           .call = static_cast<int>(calls.size()) - 1,
                            .location = location});
 }
 
@@ -181,6 +182,7 @@ void Context::tile_call(const Statement& statement) {
     if (operand.type.is_tile() || operand.type.is_tensor()) check(operand.type.dtype);
   comment(statement);
   run_time_checks(statement);
+  check_room(value, statement.location);
   TileCall call{*this, statement, value, view_of(statement.variable)};
   switch (operation(value.op).group) {
     case Group::Linear: return lower_product(call);

@@ -50,9 +50,10 @@ class Collective {
     const std::string root = rank_operand(roles_.peer, data, call_.op == Op::SendRecv ? "from" : "root"),
                       to = rank_operand(roles_.to, data, "to");
     if (has_rows(call_.op)) require_rows(data);
-    const std::string meeting = meet(data), moves = body(data, root, to);
-    c_.waits.push_back({0, 0, call_.op, WaitCmp::Ge, {}, -1});
-    c_.signal("{\n" + meeting + moves + "}", std::move(touches_), static_cast<int>(c_.waits.size()) - 1);
+    const Region counts = roles_.counts.given() ? counts_of(data) : Region{};
+    const std::string meeting = meet(data),
+                      moves = call_.op == Op::AllToAllV ? counted(data, counts) : body(data, root, to);
+    c_.signal("{\n" + meeting + moves + "}", std::move(touches_), told(data));
   }
 
  private:
@@ -77,7 +78,11 @@ class Collective {
     const std::vector<Expr>&at = operand(offsets).operands, &lengths = operand(shape).operands;
     for (std::size_t axis = at.size(); axis-- > 0;) {
       const std::int64_t extent = lengths[axis].is_constant() ? lengths[axis].value.as_int64() : -1;
-      if (extent < 0) (void)c_.extents({Dim{0, lengths[axis].variable}}, statement_.location);
+      if (extent < 0)
+        throw pl::UserError("AscendC: " + title() + " of a part of a window whose extent " +
+                                c_.kernel.variables[lengths[axis].variable].name +
+                                " is computed when the kernel runs; give it constant extents",
+                            c_.place(statement_.location));
       result.is_dense = result.is_dense && (extent == 1 || tensor.strides[axis].is(result.count));
       result.count *= extent;
       result.shape.insert(result.shape.begin(), extent);
@@ -108,6 +113,86 @@ class Collective {
     return rank;
   }
 
+  /// A cell of int32 for each rank.
+  Region cells_of(const CellOperands& operands, const Region& data, const std::string& what) {
+    const Region cells = region(operands.window, operands.offsets, operands.shape, what == "signal");
+    touches_.push_back({c_.tensors.at(cells.tensor).object, true});
+    c_.fault_if(number(cells.is_dense ? cells.count : 0) + " < " + ranks(data), fault_shape,
+                statement_.location,
+                title() + ": ." + what + " is " + cells.text() + (cells.is_dense ? "" : " strided") +
+                    " among " + message::expected_word + " ranks; give one cell for each rank, side by side",
+                number(cells.count), ranks(data));
+    return cells;
+  }
+
+  /// The first axis that the view has not dropped is that of ranks, the one behind it that of items.
+  [[nodiscard]] std::int64_t room_for_items(const Region& data) const {
+    const auto axis = static_cast<std::size_t>(call_.attributes.axis) + 1;
+    if (axis >= data.shape.size())
+      throw pl::ShapeError(title() + " of " + data.text() + "; give a window of {ranks, most items, …}",
+                           c_.place(statement_.location));
+    return data.shape[axis];
+  }
+
+  /// Counts of items, none larger than a row has room for.
+  Region counts_of(const Region& data) {
+    const std::int64_t room = room_for_items(data);
+    const Region counts = cells_of(roles_.counts, data, "counts");
+    c_.function("BadCount", bad_count_function);
+    const std::string bad = c_.names.fresh("bad_count");
+    const ObjectId own = c_.tensors.at(counts.tensor).object,
+                   held = c_.scratch(32 * WindowArgument::most_ranks);
+    c_.open("{", false);
+    c_.call("const BadCount " + bad + "(" + counts.at.of(Context::name(own)) + ", " + ranks(data) + ", " +
+                number(room) + ", " + Context::name(held) + ".ReinterpretCast<int32_t>());",
+            {{own, false}, {held, true}});
+    c_.fault_if(bad + ".found", fault_peer, statement_.location,
+                title() + ": " + message::given_word + " items for rank " + message::expected_word +
+                    " from rank " + message::length_word + ", and a row of " + data.text() +
+                    " has room for " + number(room),
+                bad + ".given", bad + ".peer",
+                "static_cast<int64_t>(WindowAt(windows, " + number(data.window) + ").rank)");
+    c_.close();
+    return counts;
+  }
+
+  std::string counted(const Region& data, const Region& counts) {
+    const std::int64_t room = room_for_items(data),
+                       items = data.shape[static_cast<std::size_t>(call_.attributes.axis)];
+    const std::int64_t row = items == 0 ? 0 : data.count / items, item = room == 0 ? 0 : row / room;
+    const std::string type = type_name(stored_as(data.dtype));
+    const std::int64_t bytes =
+        std::min(most_elements, round_up(std::max<std::int64_t>(row, 1), 64)) * bytes_of(data.dtype);
+    const auto elements = [&] { return buffer(bytes) + ".ReinterpretCast<" + type + ">()"; };
+    const auto cells = [&] {
+      return buffer(32 * WindowArgument::most_ranks) + ".ReinterpretCast<int32_t>()";
+    };
+    c_.function("ExchangeItems", counted_function);
+    const std::string here = elements(), there = elements(), sent = cells(), received = cells();
+    return "  ExchangeItems<" + type + ">(meeting, WindowAt(windows, " + number(counts.window) + "), " +
+           counts.offset() + ", " + data.offset() + ", " + number(row) + ", " + number(item) + ", " + here +
+           ", " + there + ", " + sent + ", " + received + ");\n";
+  }
+
+  [[nodiscard]] WindowCall told(const Region& data) const {
+    const auto known = [&](int role) {
+      return role >= 0 && operand(role).is_constant() ? std::optional(operand(role).value.as_int64())
+                                                      : std::nullopt;
+    };
+    return {.op = call_.op,
+            .tensor = c_.tensors.at(data.tensor).index,
+            .dtype = data.dtype,
+            .elements = data.count,
+            .offset =
+                data.at.is_constant() ? std::optional(data.at.constant * bytes_of(data.dtype)) : std::nullopt,
+            .root = known(roles_.peer),
+            .to = known(roles_.to),
+            .reduction = is_reduction(call_.op) ? static_cast<int>(call_.attributes.reduce) +
+                                                      4 * static_cast<int>(call_.attributes.algorithm)
+                                                : 0,
+            .signal = signal_};
+  }
+
   /// Declares the meeting.
   std::string meet(const Region& data) {
     c_.function("Notify", notify_function);
@@ -117,13 +202,8 @@ class Collective {
     touches_.push_back({word, true});
     std::string cells;
     if (roles_.signal.given()) {
-      const Region signal = region(roles_.signal.window, roles_.signal.offsets, roles_.signal.shape, true);
-      touches_.push_back({c_.tensors.at(signal.tensor).object, true});
-      c_.fault_if(
-          number(signal.is_dense ? signal.count : 0) + " < " + ranks(data), fault_shape, statement_.location,
-          title() + ": .signal is " + signal.text() + (signal.is_dense ? "" : " strided") + " among " +
-              message::expected_word + " ranks; give one cell for each rank, side by side",
-          number(signal.count), ranks(data));
+      const Region signal = cells_of(roles_.signal, data, "signal");
+      signal_ = signal.text();
       cells = "WindowAt(windows, " + number(signal.window) + "), " + signal.offset() + ", ";
     }
     return "  Meeting meeting(WindowAt(windows, " + number(data.window) + "), " + cells +
@@ -186,6 +266,7 @@ class Collective {
   const Expr& call_;
   RemoteOperands roles_;
   std::vector<Touch> touches_;
+  std::string signal_;
 };
 
 }  // namespace

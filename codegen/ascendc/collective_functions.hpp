@@ -268,4 +268,82 @@ __aicore__ inline void ExchangeRows(Meeting& meeting, int64_t offset, int64_t ro
 }
 )";
 
+inline constexpr const char* bad_count_function = R"(
+/// The first of this rank's counts of items that is none of 0 to `room`.
+struct BadCount {
+  bool found;
+  int64_t given, peer;
+
+  __aicore__ inline BadCount(const AscendC::GlobalTensor<int32_t>& counts, int64_t ranks, int64_t room,
+                             const AscendC::LocalTensor<int32_t>& held)
+      : found(false), given(0), peer(0) {
+    AscendC::PipeBarrier<PIPE_ALL>();
+    AscendC::DataCopyPad(held, counts,
+                         AscendC::DataCopyExtParams{1, static_cast<uint32_t>(ranks * sizeof(int32_t)), 0, 0, 0},
+                         AscendC::DataCopyPadExtParams<int32_t>{false, 0, 0, 0});
+    AscendC::PipeBarrier<PIPE_ALL>();
+    for (int64_t i = 0; i < ranks && !found; ++i) {
+      given = held.GetValue(i);
+      peer = i;
+      found = given < 0 || given > room;
+    }
+    AscendC::PipeBarrier<PIPE_ALL>();
+  }
+};
+)";
+
+inline constexpr const char* counted_function = R"(
+/// Of row j of rank i the first counts[j] items change places with as many of row i of rank j as that rank's counts say;
+/// the two ranks do a half each. Afterwards counts[j] is what rank j has sent. The counts of all ranks lie `counts_at`
+/// bytes into their parts; `received` has a block of 32 bytes for each rank.
+template <typename T>
+__aicore__ inline void ExchangeItems(Meeting& meeting, __gm__ Window& counts, int64_t counts_at, int64_t offset,
+                                     int64_t row, int64_t item, const AscendC::LocalTensor<T>& here,
+                                     const AscendC::LocalTensor<T>& there, const AscendC::LocalTensor<int32_t>& sent,
+                                     const AscendC::LocalTensor<int32_t>& received) {
+  constexpr int64_t line = 64 / sizeof(T), block = 32 / sizeof(int32_t);
+  const AscendC::DataCopyPadExtParams<T> none{false, 0, 0, 0};
+  const AscendC::DataCopyPadExtParams<int32_t> no_count{false, 0, 0, 0};
+  const AscendC::DataCopyExtParams one{1, sizeof(int32_t), 0, 0, 0};
+  const AscendC::DataCopyExtParams all{1, static_cast<uint32_t>(meeting.ranks * sizeof(int32_t)), 0, 0, 0};
+  AscendC::GlobalTensor<int32_t> own_counts;
+  own_counts.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(counts.memory[meeting.rank] + counts_at), meeting.ranks);
+  meeting.Meet();
+  AscendC::DataCopyPad(sent, own_counts, all, no_count);
+  for (int64_t i = 0; i < meeting.ranks; ++i) {
+    AscendC::GlobalTensor<int32_t> theirs;
+    theirs.SetGlobalBuffer(reinterpret_cast<__gm__ int32_t*>(counts.memory[i] + counts_at), meeting.ranks);
+    AscendC::DataCopyPad(received[i * block], theirs[meeting.rank], one, no_count);
+  }
+  AscendC::PipeBarrier<PIPE_ALL>();
+  for (int64_t i = 1; i < meeting.ranks; ++i) {
+    const int64_t peer = (meeting.rank + i) % meeting.ranks, room = here.GetSize();
+    const int64_t sends = sent.GetValue(peer) * item, receives = received.GetValue(peer * block) * item;
+    const int64_t longer = sends < receives ? receives : sends;
+    const int64_t half = longer / 2 + line < longer ? (longer / 2 + line - 1) / line * line : longer;
+    const auto own = meeting.Part<T>(meeting.rank, offset + peer * row * static_cast<int64_t>(sizeof(T)), row);
+    const auto other = meeting.Part<T>(peer, offset + meeting.rank * row * static_cast<int64_t>(sizeof(T)), row);
+    const int64_t end = meeting.rank < peer ? half : longer;
+    for (int64_t at = meeting.rank < peer ? 0 : half; at < end; at += room) {
+      const int64_t count = end - at < room ? end - at : room;
+      const int64_t out = sends - at < count ? sends - at : count, in = receives - at < count ? receives - at : count;
+      const AscendC::DataCopyExtParams out_bytes{1, static_cast<uint32_t>(out * sizeof(T)), 0, 0, 0};
+      const AscendC::DataCopyExtParams in_bytes{1, static_cast<uint32_t>(in * sizeof(T)), 0, 0, 0};
+      if (out > 0) AscendC::DataCopyPad(here, own[at], out_bytes, none);
+      if (in > 0) AscendC::DataCopyPad(there, other[at], in_bytes, none);
+      AscendC::PipeBarrier<PIPE_ALL>();
+      if (out > 0) AscendC::DataCopyPad(other[at], here, out_bytes);
+      if (in > 0) AscendC::DataCopyPad(own[at], there, in_bytes);
+      AscendC::PipeBarrier<PIPE_ALL>();
+    }
+  }
+  meeting.Meet();
+  for (int64_t i = 0; i < meeting.ranks; ++i) sent.SetValue(i, received.GetValue(i * block));
+  AscendC::PipeBarrier<PIPE_ALL>();
+  AscendC::DataCopyPad(own_counts, sent, all);
+  AscendC::PipeBarrier<PIPE_ALL>();
+  meeting.Leave();
+}
+)";
+
 }  // namespace trilith::codegen::ascendc

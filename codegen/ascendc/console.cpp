@@ -4,6 +4,7 @@
 #include "codegen/ascendc/lowering.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace trilith::codegen::ascendc {
 namespace {
@@ -49,7 +50,21 @@ std::string number_type(DType dtype) {
 
 std::string number(std::int64_t value) { return std::to_string(value); }
 
-std::string say(const std::string& text) { return "AscendC::printf(\"" + text + "\");\n"; }
+/// `numbers`: for the text's %d, a comma in front of each.
+std::string say(const std::string& text, const std::string& numbers = "") {
+  return "AscendC::printf(\"" + text + "\"" + numbers + ");\n";
+}
+
+/// As an operand of any operator.
+std::string factor(const Extent& extent) {
+  return extent.is_constant() ? extent.text() : "(" + extent.text() + ")";
+}
+
+Extent at_most(const Extent& extent, std::int64_t limit) {
+  if (extent.is_constant()) return std::min(extent.most, limit);
+  return {std::min(extent.most, limit),
+          "(" + extent.text() + " < " + number(limit) + " ? " + extent.text() + " : " + number(limit) + ")"};
+}
 
 /// A row of a tile: its position along each leading axis, and where it begins.
 struct RowPosition {
@@ -59,16 +74,26 @@ struct RowPosition {
 
 RowPosition position_of(const View& view, const std::string& row) {
   RowPosition position{{}, view.at};
-  std::int64_t inner = 1;
+  Extent inner(1);
   const std::size_t axes = view.extents.empty() ? 0 : view.extents.size() - 1;
   position.index.resize(axes);
-  for (std::size_t axis = axes; axis-- > 0; inner *= view.extents[axis]) {
+  for (std::size_t axis = axes; axis-- > 0; inner = inner.times(view.extents[axis])) {
     std::string& index = position.index[axis];
-    index = inner == 1 ? row : row + " / " + number(inner);
-    if (axis > 0) index += " % " + number(view.extents[axis]);
-    position.at.add(Amount{view.strides[axis]}, index);
+    index = inner.is(1) ? row : row + " / " + factor(inner);
+    if (axis > 0) index += " % " + factor(view.extents[axis]);
+    position.at.add(view.strides[axis], index);
   }
   return position;
+}
+
+/// How many rows there are of at least one element.
+Extent rows_of(const View& view) {
+  if (view.extents.empty()) return 1;
+  const Extent& columns = view.extents.back();
+  if (columns.is(0)) return 0;
+  const Extent rows = product_of(std::span(view.extents).first(view.extents.size() - 1));
+  if (columns.is_constant()) return rows;
+  return {rows.most, "(" + columns.text() + " > 0 ? " + factor(rows) + " : 0)"};
 }
 
 }  // namespace
@@ -88,19 +113,21 @@ void Context::print(const Statement& statement) {
                                 scalar(operand) + "));\n" + "AscendC::printf(\"\\n\");");
   TileCall call{*this, statement, statement.value, {}};
   View view = call.operand(0);
-  const bool is_dense = view.extents.empty() || view.extents.back() == 1 || view.strides.back() == 1;
+  const bool is_dense = view.extents.empty() || view.extents.back().is(1) || view.strides.back().is(1);
   if (!is_dense) view = dense(call, view, true);
-  const std::int64_t columns = view.extents.empty() ? 1 : view.extents.back();
-  const std::int64_t rows = columns == 0 ? 0 : view.size() / columns;
-  std::string shape;
-  for (const std::int64_t extent : view.extents) shape += (shape.empty() ? "" : ", ") + number(extent);
-  std::string text = say("tile<" + word + ">[" + shape + "]");
+  const Extent columns = view.extents.empty() ? Extent(1) : view.extents.back(), rows = rows_of(view);
+  const Extent shown = at_most(columns, most_columns), printed = at_most(rows, most_rows);
+  std::string shape, numbers;
+  for (const Extent& extent : view.extents) {
+    shape += (shape.empty() ? "" : ", ") + (extent.is_constant() ? extent.text() : "%d");
+    if (!extent.is_constant()) numbers += ", " + extent.text();
+  }
+  std::string text = say("tile<" + word + ">[" + shape + "]", numbers);
   std::vector<Touch> touches{{view.object, false}};
-  const std::int64_t shown = std::min(columns, most_columns);
-  if (rows > 0) {
+  if (!rows.is(0)) {
     function("Line", functions::line);
     function("PrintRow", print_row);
-    const ObjectId buffer = scratch(round_up(shown * bytes_of(dtype), 32));
+    const ObjectId buffer = scratch(round_up(shown.most * bytes_of(dtype), 32));
     touches.push_back({buffer, true});
     const std::string row = names.fresh("row");
     const RowPosition position = position_of(view, row);
@@ -115,17 +142,22 @@ void Context::print(const Statement& statement) {
     view.at = position.at;
     const std::string moved = type_name(stored_as(dtype));
     const std::string stored = type_name(dtype == DType::Bool ? DType::UInt8 : dtype);
-    text += "for (int64_t " + row + " = 0; " + row + " < " + number(std::min(rows, most_rows)) + "; ++" +
-            row + ") {\n  AscendC::printf(\"" + before + "\"" + arguments + ");\n  PrintRow<" + stored +
-            ", " + number_type(dtype) + ">(" + text_of(view) + ", " + Context::name(buffer) +
-            ".ReinterpretCast<" + moved + ">(), " + number(shown) + ", " + number(columns - shown) +
-            ");\n}\n";
+    text +=
+        "for (int64_t " + row + " = 0; " + row + " < " + printed.text() + "; ++" + row + ") {\n  " +
+        say(before, arguments) + "  PrintRow<" + stored + ", " + number_type(dtype) + ">(" + text_of(view) +
+        ", " + Context::name(buffer) + ".ReinterpretCast<" + moved + ">(), " + shown.text() + ", " +
+        (columns.is_constant() ? number(columns.most - shown.most) : columns.text() + " - " + shown.text()) +
+        ");\n}\n";
   }
-  if (rows > most_rows) text += say("\\n  ... " + number(rows - most_rows) + " more rows");
-  Context::call(text + "AscendC::printf(\"\\n\");\nAscendC::PipeBarrier<PIPE_ALL>();", std::move(touches));
-  const std::int64_t printed = std::min(rows, most_rows);
-  takes({{Work::Unit::Scalar, printed * shown},
-         {Work::Unit::MoveIn, printed * round_up(shown * bytes_of(dtype), 32)}});
+  if (rows.is_constant()) {
+    if (rows.most > most_rows) text += say("\\n  ... " + number(rows.most - most_rows) + " more rows");
+  } else {
+    text += "if (" + rows.text() + " > " + number(most_rows) + ") " +
+            say("\\n  ... %d more rows", ", " + rows.text() + " - " + number(most_rows));
+  }
+  Context::call(text + say("\\n") + "AscendC::PipeBarrier<PIPE_ALL>();", std::move(touches));
+  takes({{Work::Unit::Scalar, printed.most * shown.most},
+         {Work::Unit::MoveIn, printed.most * round_up(shown.most * bytes_of(dtype), 32)}});
 }
 
 }  // namespace trilith::codegen::ascendc

@@ -29,6 +29,33 @@ void Address::add(const Address& other) {
   terms.insert(terms.end(), other.terms.begin(), other.terms.end());
 }
 
+Extent Extent::times(const Extent& other) const {
+  if (is_constant() && other.is_constant()) return most * other.most;
+  if (is(1) || other.is(0)) return other;
+  if (is(0)) return 0;
+  return {most * other.most, other.is(1) ? name : text() + " * " + other.text()};
+}
+
+Extent product_of(std::span<const Extent> extents) {
+  Extent product = 1;
+  for (const Extent& extent : extents) product = product.times(extent);
+  return product;
+}
+
+std::vector<Amount> dense_strides(std::span<const Extent> extents) {
+  std::vector<Amount> strides(extents.size());
+  for (std::size_t axis = 0; axis < extents.size(); ++axis)
+    strides[axis] = product_of(extents.subspan(axis + 1)).amount();
+  return strides;
+}
+
+bool View::is_dense() const {
+  const std::vector<Amount> dense = dense_strides(extents);
+  for (std::size_t axis = 0; axis < extents.size(); ++axis)
+    if (!extents[axis].is(1) && strides[axis] != dense[axis]) return false;
+  return true;
+}
+
 std::string Address::text() const {
   std::string text;
   for (const std::string& term : terms) text += (text.empty() ? "" : " + ") + term;
@@ -105,7 +132,7 @@ Context::Context(const WithPeers& with, const Signature& signature_, const Tilin
     info.dtype = variable.type.dtype;
     info.access = kernel.parameters[i].access;
     info.argument = variables[id];
-    info.extents = extents(variable.type.shape, variable.location);
+    info.extents = constant_extents(variable.type.shape);
     info.strides.resize(info.extents.size());
     info.passes_stride.assign(info.extents.size(), false);
     const Layout layout = i < signature.arguments.size() ? signature.arguments[i].layout : Layout::Dense;
@@ -180,7 +207,7 @@ void Context::close() {
   program.nodes.push_back({.kind = Node::Kind::Close, .text = "}", .location = location});
 }
 
-int Context::queue(bool in, int number, std::int64_t bytes, bool twice) {
+int Context::queue(bool in, int number, std::int64_t bytes, int buffers) {
   int seen = -1;
   int at = -1;
   for (int i = 0; i < static_cast<int>(program.queues.size()); ++i)
@@ -191,10 +218,8 @@ int Context::queue(bool in, int number, std::int64_t bytes, bool twice) {
   }
   Queue& queue = program.queues[at];
   queue.bytes = std::max(queue.bytes, bytes);
-  if (twice) {
-    queue.buffers = 2;
-    doubled = true;
-  }
+  queue.buffers = std::max(queue.buffers, buffers);
+  doubled = doubled || buffers > 1;
   return at;
 }
 
@@ -216,32 +241,56 @@ void Context::refuse(std::string_view operation, DType dtype, const std::string&
                       place(at));
 }
 
-std::vector<std::int64_t> Context::extents(const std::vector<Dim>& shape, const SourceLocation& at) const {
+Extent Context::extent(const Dim& dim, const SourceLocation& at) const {
+  if (dim.is_constant()) return dim.extent;
+  Expr number;
+  number.op = Op::Variable;
+  number.variable = dim.variable;
+  number.type = Type::scalar(DType::Int64);
+  const std::int64_t most = range_of(number, true).last;
+  if (most == Range::none)
+    throw pl::UserError("AscendC: the extent " + kernel.variables[dim.variable].name +
+                            " is computed when the kernel runs and nothing says how large it can be, so "
+                            "there is no room to plan "
+                            "for its tile; load a tile of a constant shape with {.valid = {...}}, or bound "
+                            "the number with std::min",
+                        place(at));
+  if (most <= 0) return 0;
+  return {most, variables[dim.variable]};
+}
+
+std::vector<Extent> Context::extents(const std::vector<Dim>& shape, const SourceLocation& at) const {
+  std::vector<Extent> result;
+  for (const Dim& dim : shape) result.push_back(extent(dim, at));
+  return result;
+}
+
+std::vector<std::int64_t> Context::constant_extents(const std::vector<Dim>& shape) const {
   std::vector<std::int64_t> result;
   for (const Dim& dim : shape) {
     if (!dim.is_constant())
       throw pl::UserError(
           "AscendC: the extent " + kernel.variables[dim.variable].name +
-              " is computed when the kernel runs; this target needs constant extents: load whole "
-              "tiles and mask what is outside",
-          place(at));
+              " of a tensor is a number of the run; this target needs the extents of tensors: "
+              "specialise it",
+          place(location));
     result.push_back(dim.extent);
   }
   return result;
 }
 
 /// `stored`: in device memory, with the elements of its dtype.
-Home Context::new_home(const std::string& hint, DType dtype, const std::vector<Dim>& shape, bool stored) {
+Home Context::new_home(const std::string& hint, DType dtype, const std::vector<Extent>& shape, bool stored) {
   Home home;
   home.dtype = stored ? dtype : held_as(dtype);
-  home.extents = extents(shape, location);
+  home.extents = shape;
   home.in_workspace = stored || tiling.spilled.contains(hint);
   home.strides.resize(home.extents.size());
   std::int64_t dense = 1;
   for (std::size_t axis = home.extents.size(); axis-- > 0;) {
     home.strides[axis] = dense;
-    dense *= home.extents[axis];
-    if (axis + 1 == home.extents.size() && !home.in_workspace && home.extents[axis] > 1) dense = pitch(dense);
+    dense *= home.extents[axis].most;
+    if (axis + 1 == home.extents.size() && !home.in_workspace && dense > 1) dense = pitch(dense);
   }
   Object object{.kind = home.in_workspace ? Object::Kind::Global : Object::Kind::Calc,
                 .name = hint,
@@ -262,8 +311,8 @@ Home& Context::home_of(VariableId variable) {
   if (found != homes.end()) return found->second;
   const Type& type = kernel.variables[variable].type;
   return homes
-      .emplace(variable,
-               new_home(variables[variable] + "_kept", type.dtype, type.shape, of_calls.contains(variable)))
+      .emplace(variable, new_home(variables[variable] + "_kept", type.dtype, extents(type.shape, location),
+                                  of_calls.contains(variable)))
       .first->second;
 }
 

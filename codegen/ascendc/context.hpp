@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace trilith::codegen::ascendc {
@@ -35,6 +36,25 @@ struct Amount {
   }
   bool operator==(const Amount&) const = default;
 };
+
+/// How many elements an axis has: a constant, or a number that the kernel knows when it runs.
+struct Extent {
+  std::int64_t most = 1;  ///< the constant, or what the number never exceeds
+  std::string name = {};  ///< C++ of the number: a name, or a product; empty: the constant
+
+  Extent() = default;
+  Extent(std::int64_t constant) : most(constant) {}  // NOLINT: a constant is an extent
+  Extent(std::int64_t most_, std::string name_) : most(most_), name(std::move(name_)) {}
+  [[nodiscard]] bool is_constant() const { return name.empty(); }
+  [[nodiscard]] bool is(std::int64_t value) const { return name.empty() && most == value; }
+  [[nodiscard]] std::string text() const { return name.empty() ? std::to_string(most) : name; }
+  [[nodiscard]] Extent times(const Extent& other) const;
+  [[nodiscard]] Amount amount() const { return name.empty() ? Amount{most} : Amount{1, name}; }
+  bool operator==(const Extent&) const = default;
+};
+[[nodiscard]] Extent product_of(std::span<const Extent> extents);
+/// Of elements without gaps.
+[[nodiscard]] std::vector<Amount> dense_strides(std::span<const Extent> extents);
 
 /// A sum of a constant and terms: the number of an element.
 struct Address {
@@ -70,8 +90,8 @@ struct Home {
   ObjectId object = -1;
   bool in_workspace = false;
   DType dtype = DType::Float32;  ///< of its elements there
-  std::vector<std::int64_t> extents;
-  std::vector<std::int64_t> strides;
+  std::vector<Extent> extents;
+  std::vector<std::int64_t> strides;  ///< with room for the most of each extent
 };
 
 /// Elements in device memory, as operations on whole tiles read and write them: a tile's home, or a region of a tensor.
@@ -79,17 +99,23 @@ struct View {
   ObjectId object = -1;
   DType dtype = DType::Float32;
   Address at = {};
-  std::vector<std::int64_t> extents, strides;
-  [[nodiscard]] std::int64_t size() const {
-    std::int64_t count = 1;
-    for (const std::int64_t extent : extents) count *= extent;
-    return count;
-  }
+  std::vector<Extent> extents;
+  std::vector<Amount> strides;
+  [[nodiscard]] Extent size() const { return product_of(extents); }
+  [[nodiscard]] bool is_dense() const;
 };
+
+[[nodiscard]] inline std::vector<Amount> strides_of(const Home& home) {
+  std::vector<Amount> strides;
+  for (const std::int64_t stride : home.strides) strides.push_back({stride});
+  return strides;
+}
 
 /// What an integer lies between, both ends included.
 struct Range {
-  std::int64_t first = 0, last = 0;
+  static constexpr std::int64_t none = std::int64_t{1}
+                                       << 62;  ///< (or its negative) as an end: nothing is known
+  std::int64_t first = -none, last = none;
 };
 
 /// Thrown when a tile cannot be kept in the unified buffer: it is then kept in the workspace.
@@ -126,7 +152,7 @@ struct Context {
   std::vector<Home> temporary_homes;
   std::map<VariableId, Expr> peer_parts;  ///< tensors that stand for parts of peers, and the operation
   std::vector<WindowArgument> windows;    ///< that the context has records of
-  std::vector<SignalWait> waits;
+  std::vector<WindowCall> calls;
   std::vector<Node> deferred;             ///< waits that stand at the end of the kernel
   std::map<VariableId, int> rank_counts;  ///< variables that are the number of ranks of a window
   bool reaches_peers = false;             ///< one block alone runs it
@@ -166,27 +192,35 @@ struct Context {
   void turns(double count) { program.nodes.back().turns = count; }
   void otherwise();
   void close();
-  int queue(bool in, int number, std::int64_t bytes, bool twice);
+  int queue(bool in, int number, std::int64_t bytes, int buffers);
 
   [[noreturn]] void refuse(std::string_view operation, DType dtype, const std::string& reason,
                            const SourceLocation& at) const;
   [[nodiscard]] pl::Location place(const SourceLocation& at) const;
   [[nodiscard]] std::string place_text(const SourceLocation& at) const;  ///< "kernel.cpp:12"
-  [[nodiscard]] std::vector<std::int64_t> extents(const std::vector<Dim>& shape,
-                                                  const SourceLocation& at) const;
+  /// What a tile's axis has, and room for it: by the range of the number, or the tensors that such tiles are loaded from.
+  [[nodiscard]] Extent extent(const Dim& dim, const SourceLocation& at) const;
+  [[nodiscard]] std::vector<Extent> extents(const std::vector<Dim>& shape, const SourceLocation& at) const;
+  /// The same of a tensor or window, whose extents are constants.
+  [[nodiscard]] std::vector<std::int64_t> constant_extents(const std::vector<Dim>& shape) const;
 
   /// The tile variable's own name the first time, another one later.
   [[nodiscard]] std::string tile_name(VariableId variable);
   Home& home_of(VariableId variable);
-  [[nodiscard]] Home new_home(const std::string& hint, DType dtype, const std::vector<Dim>& shape,
+  [[nodiscard]] Home new_home(const std::string& hint, DType dtype, const std::vector<Extent>& shape,
                               bool stored = false);
   /// Elements from one row of a tile to the next.
   [[nodiscard]] std::int64_t pitch(std::int64_t columns) const { return round_up(columns, granule); }
 
   // range.cpp
   std::map<VariableId, Range> ranges;
-  [[nodiscard]] std::optional<Range> range_of(const Expr& expression) const;
-  void remember_range(VariableId variable, std::optional<Range> range);
+  std::map<VariableId, const Expr*> definitions;      ///< of scalars that one statement alone assigns
+  std::map<VariableId, std::int64_t> loaded_extents;  ///< of tensors that tiles of this extent are parts of
+  [[nodiscard]] Range range_of(const Expr& expression, bool of_tiles = false) const;
+  void remember_range(VariableId variable, Range range);
+  void remember_extents(std::span<const Statement> list);
+  /// `dim` elements from `offset` on end inside `extent` in any case.
+  [[nodiscard]] bool ends_inside(const Expr& offset, const Dim& dim, std::int64_t extent) const;
 
   // scalar.cpp
   [[nodiscard]] std::string scalar(const Expr& expression);
@@ -199,6 +233,8 @@ struct Context {
                                     const std::string& minus_one) const;
   void scalar_assign(const Statement& statement);
   void check_region(const Statement& statement);
+  void check_shapes(const Statement& statement);
+  void check_room(const Expr& value, const SourceLocation& at);
   void fault_if(const std::string& condition, std::int32_t code, const SourceLocation& at,
                 const std::string& what, const std::string& given, const std::string& expected,
                 const std::string& length = "0");
@@ -214,7 +250,7 @@ struct Context {
   /// One of the functions in front of the kernel is called: a line between barriers.
   void call(const std::string& text, std::vector<Touch> touches);
   /// The same of one that tells other ranks something, or waits for them.
-  void signal(const std::string& text, std::vector<Touch> touches, int wait = -1);
+  void signal(const std::string& text, std::vector<Touch> touches, WindowCall call);
   void function(const std::string& name, const std::string& text);
   /// A buffer of the unified buffer for one call.
   [[nodiscard]] ObjectId scratch(std::int64_t bytes);
@@ -252,7 +288,6 @@ struct Context {
   void check_offset(const Expr& offset, std::int64_t length, std::int64_t extent, const std::string& what,
                     std::size_t axis, const SourceLocation& where);
   [[nodiscard]] Address cell_of(const Expr& call);
-  [[nodiscard]] int counted_ranks(const Expr& value) const;
 
   std::map<std::int32_t, std::string> labels;
   std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`

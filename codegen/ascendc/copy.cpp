@@ -64,7 +64,8 @@ __aicore__ inline void FillRows(const AscendC::GlobalTensor<T>& to, const Ascend
 namespace {
 
 struct Axis {
-  std::int64_t extent, to, from;
+  Extent extent;
+  Amount to, from;
 };
 
 /// Axes of more than one element; neighbours that both ends walk as one are one.
@@ -72,23 +73,43 @@ std::vector<Axis> axes_of(const View& to, const View& from) {
   std::vector<Axis> axes;
   for (std::size_t i = 0; i < to.extents.size(); ++i) {
     const Axis axis{to.extents[i], to.strides[i], from.strides[i]};
-    if (axis.extent == 1) continue;
-    if (!axes.empty() && axes.back().to == axis.to * axis.extent &&
-        axes.back().from == axis.from * axis.extent)
-      axes.back() = {axes.back().extent * axis.extent, axis.to, axis.from};
+    if (axis.extent.is(1)) continue;
+    if (!axes.empty() && axis.extent.is_constant() && axes.back().to == axis.to.times(axis.extent.most) &&
+        axes.back().from == axis.from.times(axis.extent.most))
+      axes.back() = {axes.back().extent.times(axis.extent), axis.to, axis.from};
     else
       axes.push_back(axis);
   }
   return axes;
 }
 
-std::string number(std::int64_t value) { return std::to_string(value); }
+/// The last axis, where its elements lie side by side at both ends.
+Extent take_columns(std::vector<Axis>& axes) {
+  if (axes.empty() || !axes.back().to.is(1) || !axes.back().from.is(1)) return 1;
+  const Extent columns = axes.back().extent;
+  axes.pop_back();
+  return columns;
+}
+
+/// Loops over the axes around the lines that follow; `views` are at the element of each turn.
+void open_loops(Context& c, const std::vector<Axis>& axes, View& to, View* from) {
+  for (const Axis& axis : axes) {
+    const std::string i = c.names.fresh("i");
+    c.open("for (int64_t " + i + " = 0; " + i + " < " + axis.extent.text() + "; ++" + i + ") {");
+    c.turns(static_cast<double>(axis.extent.most));
+    to.at.add(axis.to, i);
+    if (from != nullptr) from->at.add(axis.from, i);
+  }
+}
 
 /// Takes the axis that one DataCopyPad walks: the longest of those with room between their rows.
-Axis take_rows(std::vector<Axis>& axes, std::int64_t columns) {
-  if (axes.empty()) return {1, columns, columns};
+Axis take_rows(std::vector<Axis>& axes, const Extent& columns) {
+  if (axes.empty()) return {1, columns.amount(), columns.amount()};
+  const auto has_room = [&](const Amount& pitch) {
+    return pitch == columns.amount() || (pitch.is_constant() && pitch.factor >= columns.most);
+  };
   const auto worth = [&](const Axis& axis) {
-    return axis.to >= columns && axis.from >= columns ? axis.extent : 0;
+    return has_room(axis.to) && has_room(axis.from) ? axis.extent.most : 0;
   };
   const auto best = std::ranges::max_element(axes, {}, worth);
   const Axis rows = *best;
@@ -99,78 +120,54 @@ Axis take_rows(std::vector<Axis>& axes, std::int64_t columns) {
 }  // namespace
 
 void copy(TileCall& call, const View& to, const View& from) {
-  if (to.size() == 0) return;
+  if (to.size().is(0)) return;
   Context& c = call.c;
   std::vector<Axis> axes = axes_of(to, from);
-  std::int64_t columns = 1;
-  if (!axes.empty() && axes.back().to == 1 && axes.back().from == 1) {
-    columns = axes.back().extent;
-    axes.pop_back();
-  }
+  const Extent columns = take_columns(axes);
   const Axis rows = take_rows(axes, columns);
   const std::string type = type_name(stored_as(to.dtype));
   c.function("CopyRows", copy_rows);
   View target = to, source = from;
-  for (const Axis& axis : axes) {
-    const std::string i = c.names.fresh("i");
-    c.open("for (int64_t " + i + " = 0; " + i + " < " + number(axis.extent) + "; ++" + i + ") {");
-    c.turns(static_cast<double>(axis.extent));
-    target.at.add(Amount{axis.to}, i);
-    source.at.add(Amount{axis.from}, i);
-  }
-  const std::int64_t row = round_up(columns * bytes_of(to.dtype), 32);
-  const ObjectId buffer = c.scratch(std::min(most_scratch, row * std::min<std::int64_t>(rows.extent, 4095)));
+  open_loops(c, axes, target, &source);
+  const std::int64_t row = round_up(columns.most * bytes_of(to.dtype), 32);
+  const ObjectId buffer =
+      c.scratch(std::min(most_scratch, row * std::min<std::int64_t>(rows.extent.most, 4095)));
   c.call("CopyRows<" + type + ">(" + text_of(target) + ", " + text_of(source) + ", " + Context::name(buffer) +
-             ".ReinterpretCast<" + type + ">(), " + number(rows.extent) + ", " + number(columns) + ", " +
-             number(rows.to) + ", " + number(rows.from) + ");",
+             ".ReinterpretCast<" + type + ">(), " + rows.extent.text() + ", " + columns.text() + ", " +
+             rows.to.text() + ", " + rows.from.text() + ");",
          {{to.object, true}, {from.object, false}, {buffer, true}});
-  c.takes({{Work::Unit::MoveIn, rows.extent * row}, {Work::Unit::MoveOut, rows.extent * row}});
+  c.takes({{Work::Unit::MoveIn, rows.extent.most * row}, {Work::Unit::MoveOut, rows.extent.most * row}});
   for (std::size_t i = 0; i < axes.size(); ++i) c.close();
 }
 
 void fill(TileCall& call, const View& to, const std::string& value) {
-  if (to.size() == 0) return;
+  if (to.size().is(0)) return;
   Context& c = call.c;
   const std::string type = type_name(stored_as(to.dtype));
   std::vector<Axis> axes = axes_of(to, to);
-  std::int64_t columns = 1;
-  if (!axes.empty() && axes.back().to == 1) {
-    columns = axes.back().extent;
-    axes.pop_back();
-  }
+  const Extent columns = take_columns(axes);
   const Axis rows = take_rows(axes, columns);
   c.function("FillRows", fill_rows);
   View target = to;
-  for (const Axis& axis : axes) {
-    const std::string i = c.names.fresh("i");
-    c.open("for (int64_t " + i + " = 0; " + i + " < " + number(axis.extent) + "; ++" + i + ") {");
-    c.turns(static_cast<double>(axis.extent));
-    target.at.add(Amount{axis.to}, i);
-  }
-  const ObjectId buffer = c.scratch(std::min<std::int64_t>(8192, round_up(columns * bytes_of(to.dtype), 32)));
+  open_loops(c, axes, target, nullptr);
+  const std::int64_t row = round_up(columns.most * bytes_of(to.dtype), 32);
+  const ObjectId buffer = c.scratch(std::min<std::int64_t>(8192, row));
   c.call("FillRows<" + type + ">(" + text_of(target) + ", " + Context::name(buffer) + ".ReinterpretCast<" +
-             type + ">(), static_cast<" + type + ">(" + value + "), " + number(rows.extent) + ", " +
-             number(columns) + ", " + number(rows.to) + ");",
+             type + ">(), static_cast<" + type + ">(" + value + "), " + rows.extent.text() + ", " +
+             columns.text() + ", " + rows.to.text() + ");",
          {{to.object, true}, {buffer, true}});
-  const std::int64_t row = round_up(columns * bytes_of(to.dtype), 32);
-  c.takes({{Work::Unit::Scalar, std::min<std::int64_t>(columns, 8192 / bytes_of(to.dtype))},
-           {Work::Unit::MoveOut, rows.extent * row}});
+  c.takes({{Work::Unit::Scalar, std::min<std::int64_t>(columns.most, 8192 / bytes_of(to.dtype))},
+           {Work::Unit::MoveOut, rows.extent.most * row}});
   for (std::size_t i = 0; i < axes.size(); ++i) c.close();
 }
 
 View new_view(TileCall& call, const View& like) {
-  std::vector<Dim> shape;
-  for (const std::int64_t extent : like.extents) shape.push_back({extent, no_variable});
-  const Home home = call.c.new_home(call.c.names.fresh("dense"), like.dtype, shape, true);
-  return {home.object, like.dtype, {}, home.extents, home.strides};
+  const Home home = call.c.new_home(call.c.names.fresh("dense"), like.dtype, like.extents, true);
+  return {home.object, like.dtype, {}, home.extents, dense_strides(home.extents)};
 }
 
 View dense(TileCall& call, const View& from, bool in_workspace) {
-  std::int64_t stride = 1;
-  bool is_dense = !in_workspace || call.c.program.objects[from.object].workspace >= 0;
-  for (std::size_t axis = from.extents.size(); axis-- > 0; stride *= from.extents[axis])
-    is_dense = is_dense && (from.extents[axis] == 1 || from.strides[axis] == stride);
-  if (is_dense) return from;
+  if (from.is_dense() && (!in_workspace || call.c.program.objects[from.object].workspace >= 0)) return from;
   const View own = new_view(call, from);
   copy(call, own, from);
   return own;

@@ -74,7 +74,7 @@ std::int64_t largest_tile(const Kernel& kernel) {
     std::int64_t count = 1;
     if (variable.type.is_tile())
       for (const Dim& dim : variable.type.shape)
-        if (dim.is_constant()) count *= round_up(std::max<std::int64_t>(dim.extent, 1), 32);
+        count *= dim.is_constant() ? round_up(std::max<std::int64_t>(dim.extent, 1), 32) : largest_block;
     largest = std::max(largest, count);
   }
   return largest;
@@ -122,6 +122,7 @@ Attempt lower(Context& context) {
   for (const Parameter& parameter : context.kernel.parameters) context.declared[parameter.variable] = true;
   for (const ClosureField& capture : context.kernel.captures) context.declared[capture.variable] = true;
   context.remember_calls(context.kernel.body);
+  context.remember_extents(context.kernel.body);
   context.statements(context.kernel.body);
   context.program.nodes.insert(context.program.nodes.end(), context.deferred.begin(), context.deferred.end());
   Program& program = context.program;
@@ -253,7 +254,7 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
     emitted.checks = context->checks;
     emitted.windows = context->windows;
     print(*context, emitted.symbol, attempt.tile_bytes, emitted);
-    emitted.waits = context->waits;
+    emitted.calls = context->calls;
     return emitted;
   }
   throw pl::InternalError("AscendC emitter: the search for a tiling does not end");

@@ -55,13 +55,19 @@ struct Check {
   SourceLocation location;
 };
 
-/// A place where the kernel looks at a cell again and again: for whoever has to say why it does not go on.
-struct SignalWait {
-  std::uint32_t first_line = 0, last_line = 0;  ///< of the text
-  Op op = Op::Wait;                             ///< or a collective
-  WaitCmp compare = WaitCmp::Ge;
-  std::optional<std::int32_t> expected;  ///< where it is a constant
-  int ranks_of = -1;                     ///< where it is the number of ranks that share this window
+/// Lines of the text that signal, wait, fence or are a collective: for whoever follows the order of the ranks, or has to
+/// say why the kernel does not go on. Of what only the run knows there is nothing.
+struct WindowCall {
+  std::uint32_t first_line = 0, last_line = 0;
+  Op op = Op::Wait;
+  // Of a collective:
+  int tensor = -1;  ///< the argument that is its window
+  DType dtype = DType::Int32;
+  std::int64_t elements = 0;
+  std::optional<std::int64_t> offset = {};         ///< of the first one in the window, in bytes
+  std::optional<std::int64_t> root = {}, to = {};  ///< ranks
+  std::int32_t reduction = 0;                      ///< pl::abi::Remote::mode
+  std::string signal;                              ///< cells of the user's, described; "": none
 };
 
 /// A window that the kernel reaches, in the order of the context's records.
@@ -96,7 +102,7 @@ struct Emitted {
   std::vector<Allocation> memory;
   std::vector<Check> checks;
   std::vector<WindowArgument> windows;  ///< empty: the kernel takes no context
-  std::vector<SignalWait> waits;
+  std::vector<WindowCall> calls;
   std::vector<std::pair<int, int>> in_place;  ///< (input, output) parameters that may be the same memory
   Estimate estimate;
   std::vector<SourceLocation>

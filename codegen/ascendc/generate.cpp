@@ -111,10 +111,10 @@ int digits_of(DType dtype) {
 
 void lower_generate(TileCall& call) {
   Context& c = call.c;
-  const View& to = call.result;
-  if (to.size() == 0) return;
+  if (call.result.size().is(0)) return;
+  const View to = call.result.is_dense() ? call.result : new_view(call, call.result);
   const std::string type = type_name(stored_as(to.dtype)),
-                    columns = std::to_string(to.extents.empty() ? 1 : to.extents.back());
+                    columns = to.extents.empty() ? "1" : to.extents.back().text();
   const auto scalar = [&](std::size_t i) { return c.scalar(call.expr.operands[i]); };
   const auto bits = [&](std::size_t i) { return "static_cast<uint64_t>(" + scalar(i) + ")"; };
   c.function("FillBy", fill_by);
@@ -139,12 +139,14 @@ void lower_generate(TileCall& call) {
       element = "Random<" + type + ", " + std::to_string(digits_of(to.dtype)) + ">{" + bits(1) + ", " +
                 bits(2) + "}";
   }
-  const ObjectId buffer = c.scratch(std::min<std::int64_t>(16384, to.size() * bytes_of(to.dtype)));
+  const Extent count = to.size();
+  const ObjectId buffer = c.scratch(std::min<std::int64_t>(16384, count.most * bytes_of(to.dtype)));
   c.call("FillBy(" + text_of(to) + ", " + Context::name(buffer) + ".ReinterpretCast<" + type + ">(), " +
-             std::to_string(to.size()) + ", " + element + ");",
+             count.text() + ", " + element + ");",
          {{to.object, true}, {buffer, true}});
-  c.takes(
-      {{Work::Unit::Scalar, to.size()}, {Work::Unit::MoveOut, round_up(to.size() * bytes_of(to.dtype), 32)}});
+  c.takes({{Work::Unit::Scalar, count.most},
+           {Work::Unit::MoveOut, round_up(count.most * bytes_of(to.dtype), 32)}});
+  if (to.object != call.result.object) copy(call, call.result, to);
 }
 
 }  // namespace trilith::codegen::ascendc

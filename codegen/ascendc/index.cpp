@@ -23,11 +23,12 @@ std::string number_type(DType dtype) { return is_floating(dtype) ? "float" : own
 /// Lines along one axis, one behind the other.
 struct Lines {
   View view;
-  std::int64_t count = 1, length = 1;
+  Extent count = 1, length = 1;
 };
 
 View with_last(View view, std::size_t axis) {
-  const std::int64_t extent = view.extents[axis], stride = view.strides[axis];
+  const Extent extent = view.extents[axis];
+  const Amount stride = view.strides[axis];
   view.extents.erase(view.extents.begin() + static_cast<std::ptrdiff_t>(axis));
   view.strides.erase(view.strides.begin() + static_cast<std::ptrdiff_t>(axis));
   view.extents.push_back(extent);
@@ -38,10 +39,12 @@ View with_last(View view, std::size_t axis) {
 Lines lines_of(TileCall& call, const View& view, std::size_t axis) {
   const View turned = with_last(view, axis);
   Lines lines{dense(call, turned), 1, turned.extents.back()};
-  lines.count = lines.length == 0 ? 0 : turned.size() / lines.length;
-  if (lines.length * bytes_of(view.dtype) > most_line)
+  if (!lines.length.is(0))
+    lines.count = product_of(std::span(turned.extents).first(turned.extents.size() - 1));
+  if (lines.length.is(0)) lines.count = 0;
+  if (lines.length.most * bytes_of(view.dtype) > most_line)
     call.c.refuse(operation(call.op()).name, view.dtype,
-                  "a line of " + number(lines.length) + " elements along its axis does not fit into " +
+                  "a line of " + number(lines.length.most) + " elements along its axis does not fit into " +
                       number(most_line) + " bytes of the unified buffer; work on shorter tiles",
                   call.statement.location);
   return lines;
@@ -56,7 +59,7 @@ struct Target {
 Target target_of(TileCall& call, std::size_t axis) {
   Target target;
   target.turned = with_last(call.result, axis);
-  target.turns = axis + 1 != call.result.extents.size();
+  target.turns = axis + 1 != call.result.extents.size() || !call.result.is_dense();
   target.view = call.result;
   if (target.turns) target.view = new_view(call, target.turned);
   return target;
@@ -79,10 +82,10 @@ Buffer buffer(TileCall& call, std::int64_t elements, DType dtype) {
 /// What a function takes that moves lines in, walks them element by element, and moves lines out.
 std::vector<Work> by_lines(std::initializer_list<View> in, const View& out, std::int64_t elements) {
   std::int64_t bytes = 0;
-  for (const View& view : in) bytes += view.size() * bytes_of(view.dtype);
+  for (const View& view : in) bytes += view.size().most * bytes_of(view.dtype);
   return {{Work::Unit::MoveIn, bytes},
           {Work::Unit::Scalar, elements},
-          {Work::Unit::MoveOut, out.size() * bytes_of(out.dtype)}};
+          {Work::Unit::MoveOut, out.size().most * bytes_of(out.dtype)}};
 }
 
 /// The call of a function that finds the first index out of range, of each kind that `what` names; it goes on with
@@ -117,18 +120,20 @@ void argument(TileCall& call) {
   const bool last = call.op() == Op::RowArgmax || call.op() == Op::RowArgmin;
   const bool largest = call.op() == Op::RowArgmax || call.op() == Op::ColArgmax;
   const std::size_t axis = x.extents.size() - (last ? 1 : 2);
-  if (x.extents[axis] == 0) return fill(call, call.result, "-1");
+  if (x.extents[axis].is(0)) return fill(call, call.result, "-1");
   const Lines lines = lines_of(call, x, axis);
   call.c.function("Line", functions::line);
   call.c.function("ArgLines", functions::arg_lines);
-  const Buffer line = buffer(call, lines.length, x.dtype), found = buffer(call, 8, DType::Int32);
+  const Buffer line = buffer(call, lines.length.most, x.dtype), found = buffer(call, 8, DType::Int32);
   // The result has one element a line, in the same order, whichever axis it was.
+  const Target target = target_of(call, call.result.extents.size() - 1);
   call.c.call(
       "ArgLines<" + own_type(x.dtype) + ", " + number_type(x.dtype) + ", " + word(largest) + ">(" +
-          text_of(call.result) + ", " + text_of(lines.view) + ", " + line.text + ", " + found.text + ", " +
-          number(lines.count) + ", " + number(lines.length) + ");",
-      {{call.result.object, true}, {lines.view.object, false}, {line.object, true}, {found.object, true}});
-  call.c.takes(by_lines({lines.view}, call.result, lines.view.size() + lines.count));
+          text_of(target.view) + ", " + text_of(lines.view) + ", " + line.text + ", " + found.text + ", " +
+          lines.count.text() + ", " + lines.length.text() + ");",
+      {{target.view.object, true}, {lines.view.object, false}, {line.object, true}, {found.object, true}});
+  call.c.takes(by_lines({lines.view}, target.view, lines.view.size().most + lines.count.most));
+  finish(call, target);
 }
 
 void cumsum(TileCall& call) {
@@ -138,29 +143,30 @@ void cumsum(TileCall& call) {
   const Target target = target_of(call, axis);
   call.c.function("Line", functions::line);
   call.c.function("SumLines", functions::sum_lines);
-  const Buffer line = buffer(call, lines.length, x.dtype);
+  const Buffer line = buffer(call, lines.length.most, x.dtype);
   call.c.call("SumLines<" + own_type(x.dtype) + ", " + word(is_floating(x.dtype)) + ">(" +
                   text_of(target.view) + ", " + text_of(lines.view) + ", " + line.text + ", " +
-                  number(lines.count) + ", " + number(lines.length) + ");",
+                  lines.count.text() + ", " + lines.length.text() + ");",
               {{target.view.object, true}, {lines.view.object, false}, {line.object, true}});
-  call.c.takes(by_lines({lines.view}, target.view, 2 * lines.view.size()));
+  call.c.takes(by_lines({lines.view}, target.view, 2 * lines.view.size().most));
   finish(call, target);
 }
 
 void order(TileCall& call) {
   const View x = call.operand(0);
   const std::size_t axis = TileCall::axis(call.expr.attributes.axis, x.extents.size());
-  const std::int64_t kept = call.result.extents[axis];
+  const Extent kept = call.result.extents[axis];
   const Lines lines = lines_of(call, x, axis);
   const Target target = target_of(call, axis);
   call.c.function("Line", functions::line);
   call.c.function("OrderLines", functions::order_lines);
-  const Buffer line = buffer(call, lines.length, x.dtype), a = buffer(call, lines.length, DType::Int32),
-               b = buffer(call, lines.length, DType::Int32);
+  const Buffer line = buffer(call, lines.length.most, x.dtype),
+               a = buffer(call, lines.length.most, DType::Int32),
+               b = buffer(call, lines.length.most, DType::Int32);
   call.c.call("OrderLines<" + own_type(x.dtype) + ", " + number_type(x.dtype) + ", " +
                   word(call.expr.attributes.flag) + ">(" + text_of(target.view) + ", " + text_of(lines.view) +
-                  ", " + line.text + ", " + a.text + ", " + b.text + ", " + number(lines.count) + ", " +
-                  number(lines.length) + ", " + number(kept) + ");",
+                  ", " + line.text + ", " + a.text + ", " + b.text + ", " + lines.count.text() + ", " +
+                  lines.length.text() + ", " + kept.text() + ");",
               {{target.view.object, true},
                {lines.view.object, false},
                {line.object, true},
@@ -168,8 +174,8 @@ void order(TileCall& call) {
                {b.object, true}});
   // A merge reads two positions and their elements, and writes one.
   const std::int64_t merges =
-      std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(lines.length - 1, 0)));
-  call.c.takes(by_lines({lines.view}, target.view, lines.view.size() * (5 * merges + 1)));
+      std::bit_width(static_cast<std::uint64_t>(std::max<std::int64_t>(lines.length.most - 1, 0)));
+  call.c.takes(by_lines({lines.view}, target.view, lines.view.size().most * (5 * merges + 1)));
   finish(call, target);
 }
 
@@ -181,21 +187,22 @@ void gather(TileCall& call) {
   call.c.function("BadIndex", functions::bad_index);
   call.c.function("Line", functions::line);
   call.c.function("GatherLines", functions::gather_lines);
-  const Buffer line = buffer(call, from.length, x.dtype), numbers = buffer(call, at.length, indices.dtype),
-               result = buffer(call, at.length, x.dtype);
+  const Buffer line = buffer(call, from.length.most, x.dtype),
+               numbers = buffer(call, at.length.most, indices.dtype),
+               result = buffer(call, at.length.most, x.dtype);
   // Where the axis has no element every index is outside, and no line is read.
   checked_call(call, {"gather"},
                "GatherLines<" + own_type(indices.dtype) + ">(" + text_of(target.view) + ", " +
                    text_of(from.view) + ", " + text_of(at.view) + ", " + line.text + ", " + numbers.text +
-                   ", " + result.text + ", " + number(at.count) + ", " + number(from.length) + ", " +
-                   number(at.length),
+                   ", " + result.text + ", " + at.count.text() + ", " + from.length.text() + ", " +
+                   at.length.text(),
                {{target.view.object, true},
                 {from.view.object, false},
                 {at.view.object, false},
                 {line.object, true},
                 {numbers.object, true},
                 {result.object, true}},
-               by_lines({from.view, at.view}, target.view, 3 * at.view.size()));
+               by_lines({from.view, at.view}, target.view, 3 * at.view.size().most));
   finish(call, target);
 }
 
@@ -209,23 +216,25 @@ void scatter(TileCall& call) {
   call.c.function("BadIndex", functions::bad_index);
   call.c.function("Line", functions::line);
   call.c.function("ScatterLines", functions::scatter_lines);
-  const Buffer line = buffer(call, lines.length, x.dtype), numbers = buffer(call, at.length, indices.dtype),
-               values = buffer(call, at.length, x.dtype);
+  const Buffer line = buffer(call, lines.length.most, x.dtype),
+               numbers = buffer(call, at.length.most, indices.dtype),
+               values = buffer(call, at.length.most, x.dtype);
   const std::string sum = is_floating(x.dtype) ? "float" : "uint64_t";
-  checked_call(call, {adds ? "scatter_add" : "scatter"},
-               "ScatterLines<" + own_type(indices.dtype) + ", " + sum + ", " + word(adds) + ">(" +
-                   text_of(target.view) + ", " + text_of(lines.view) + ", " + text_of(at.view) + ", " +
-                   text_of(given.view) + ", " + line.text + ", " + numbers.text + ", " + values.text + ", " +
-                   number(std::max(lines.count, at.count)) + ", " + number(lines.length) + ", " +
-                   number(at.length),
-               {{target.view.object, true},
-                {lines.view.object, false},
-                {at.view.object, false},
-                {given.view.object, false},
-                {line.object, true},
-                {numbers.object, true},
-                {values.object, true}},
-               by_lines({lines.view, at.view, given.view}, target.view, (adds ? 4 : 3) * at.view.size()));
+  checked_call(
+      call, {adds ? "scatter_add" : "scatter"},
+      "ScatterLines<" + own_type(indices.dtype) + ", " + sum + ", " + word(adds) + ">(" +
+          text_of(target.view) + ", " + text_of(lines.view) + ", " + text_of(at.view) + ", " +
+          text_of(given.view) + ", " + line.text + ", " + numbers.text + ", " + values.text + ", " +
+          (lines.count.is(0) ? at.count : lines.count).text() + ", " + lines.length.text() + ", " +
+          at.length.text(),
+      {{target.view.object, true},
+       {lines.view.object, false},
+       {at.view.object, false},
+       {given.view.object, false},
+       {line.object, true},
+       {numbers.object, true},
+       {values.object, true}},
+      by_lines({lines.view, at.view, given.view}, target.view, (adds ? 4 : 3) * at.view.size().most));
   finish(call, target);
 }
 
@@ -234,22 +243,24 @@ View tensor_view(TileCall& call) {
   Context& c = call.c;
   TensorInfo& tensor = c.tensors.at(call.expr.operands[0].variable);
   c.used_tensors.insert(tensor.object);
-  View view{tensor.object, tensor.dtype, {}, tensor.extents};
+  View view{tensor.object, tensor.dtype, {}, {tensor.extents.begin(), tensor.extents.end()}, {}};
   for (const Amount& stride : tensor.strides) {
     if (!stride.is_constant())
       c.refuse(operation(call.op()).name, tensor.dtype,
                "strides that only the run tells; pass a dense tensor", call.statement.location);
-    view.strides.push_back(stride.factor);
+    view.strides.push_back(stride);
   }
   const Expr &offsets = call.expr.operands[1], &shape = call.expr.operands[2];
   if (shape.operands.empty()) return view;
   for (std::size_t axis = 0; axis < view.extents.size(); ++axis) {
     const Expr& at = offsets.operands[axis];
     if (at.is_constant())
-      view.at.constant += at.value.as_int64() * view.strides[axis];
+      view.at.add(view.strides[axis].times(at.value.as_int64()), "1");
     else
-      view.at.add(Amount{view.strides[axis]}, c.index(at));
-    view.extents[axis] = shape.operands[axis].value.as_int64();
+      view.at.add(view.strides[axis], c.index(at));
+    const Expr& length = shape.operands[axis];
+    view.extents[axis] = length.is_constant() ? Extent(length.value.as_int64())
+                                              : c.extent({0, length.variable}, call.statement.location);
   }
   const auto dropped = static_cast<std::ptrdiff_t>(call.expr.attributes.axis);
   view.extents.erase(view.extents.begin(), view.extents.begin() + dropped);
@@ -259,10 +270,10 @@ View tensor_view(TileCall& call) {
 
 /// The same with rows (all axes behind the first `leading`) that lie side by side.
 View with_dense_rows(TileCall& call, const View& view, std::size_t leading) {
-  std::int64_t stride = 1;
+  const std::vector<Amount> strides = dense_strides(view.extents);
   bool lies = true;
-  for (std::size_t axis = view.extents.size(); axis-- > leading; stride *= view.extents[axis])
-    lies = lies && (view.extents[axis] == 1 || view.strides[axis] == stride);
+  for (std::size_t axis = leading; axis < view.extents.size(); ++axis)
+    lies = lies && (view.extents[axis].is(1) || view.strides[axis] == strides[axis]);
   if (lies) return view;
   const View own = new_view(call, view);
   copy(call, own, view);
@@ -270,48 +281,51 @@ View with_dense_rows(TileCall& call, const View& view, std::size_t leading) {
 }
 
 void rows(TileCall& call, const View& from_any, const View& indices_any) {
-  if (call.result.size() == 0 && indices_any.size() == 0) return;
+  if (call.result.size().is(0) && indices_any.size().is(0)) return;
   const View from = with_dense_rows(call, from_any, 1), indices = dense(call, indices_any);
-  const std::int64_t count = indices_any.size(), row = count == 0 ? 0 : call.result.size() / count;
+  const Extent count = indices_any.size(), row = product_of(std::span(from.extents).subspan(1));
+  const Target target = target_of(call, call.result.extents.size() - 1);
   const std::string type = moved_type(from.dtype);
   call.c.function("CopyRows", copy_rows);
   call.c.function("BadIndex", functions::bad_index);
   call.c.function("Line", functions::line);
   call.c.function("GatherRows", functions::gather_rows);
-  const Buffer numbers = buffer(call, std::min<std::int64_t>(count, 1024), indices.dtype),
-               elements =
-                   buffer(call, std::min<std::int64_t>(row, most_line / bytes_of(from.dtype)), from.dtype);
+  const Buffer numbers = buffer(call, std::min<std::int64_t>(count.most, 1024), indices.dtype),
+               elements = buffer(call, std::min<std::int64_t>(row.most, most_line / bytes_of(from.dtype)),
+                                 from.dtype);
   checked_call(call, {"gather_row"},
-               "GatherRows<" + own_type(indices.dtype) + ">(" + text_of(call.result) + ", " + text_of(from) +
+               "GatherRows<" + own_type(indices.dtype) + ">(" + text_of(target.view) + ", " + text_of(from) +
                    ", " + text_of(indices) + ", " + numbers.text + ", " + elements.text + ", " +
-                   number(count) + ", " + number(row) + ", " + number(from.strides[0]) + ", " +
-                   number(from.extents[0]),
-               {{call.result.object, true},
+                   count.text() + ", " + row.text() + ", " + from.strides[0].text() + ", " +
+                   from.extents[0].text(),
+               {{target.view.object, true},
                 {from.object, false},
                 {indices.object, false},
                 {numbers.object, true},
                 {elements.object, true}},
-               by_lines({call.result, indices}, call.result, count));
+               by_lines({call.result, indices}, call.result, count.most));
+  finish(call, target);
 }
 
 void pages(TileCall& call) {
   Context& c = call.c;
   const View from = with_dense_rows(call, tensor_view(call), 2), table = dense(call, call.operand(3));
   const bool each = call.expr.operands[4].type.is_tile();
-  if (call.result.size() == 0) return;
-  const std::int64_t entries = table.extents.back(), count = call.result.extents[table.extents.size() - 1];
-  std::int64_t sequences = 1;
-  for (std::size_t axis = 0; axis + 1 < table.extents.size(); ++axis) sequences *= table.extents[axis];
-  const std::int64_t row = call.result.size() / (sequences * count);
+  if (call.result.size().is(0)) return;
+  const std::size_t leading = table.extents.size() - 1;
+  const Extent entries = table.extents.back(), count = call.result.extents[leading];
+  const Extent sequences = product_of(std::span(table.extents).first(leading));
+  const Extent row = product_of(std::span(call.result.extents).subspan(leading + 1));
+  const Target target = target_of(call, call.result.extents.size() - 1);
   c.function("CopyRows", copy_rows);
   c.function("FillRows", fill_rows);
   c.function("BadIndex", functions::bad_index);
   c.function("Line", functions::line);
   c.function("GatherPages", functions::gather_pages);
-  const Buffer numbers = buffer(call, entries, table.dtype),
-               elements =
-                   buffer(call, std::min<std::int64_t>(row, most_line / bytes_of(from.dtype)), from.dtype);
-  std::vector<Touch> touches{{call.result.object, true},
+  const Buffer numbers = buffer(call, entries.most, table.dtype),
+               elements = buffer(call, std::min<std::int64_t>(row.most, most_line / bytes_of(from.dtype)),
+                                 from.dtype);
+  std::vector<Touch> touches{{target.view.object, true},
                              {from.object, false},
                              {table.object, false},
                              {numbers.object, true},
@@ -319,22 +333,23 @@ void pages(TileCall& call) {
   std::string lengths = "OneLength{" + (each ? std::string() : c.index(call.expr.operands[4])) + "}";
   if (each) {
     const View all = dense(call, call.operand(4));
-    const Buffer held = buffer(call, sequences, all.dtype);
-    c.call("LoadLine(" + held.text + ", " + text_of(all) + ", " + number(sequences) + ");",
+    const Buffer held = buffer(call, sequences.most, all.dtype);
+    c.call("LoadLine(" + held.text + ", " + text_of(all) + ", " + sequences.text() + ");",
            {{all.object, false}, {held.object, true}});
-    c.takes({{Work::Unit::MoveIn, sequences * bytes_of(all.dtype)}});
+    c.takes({{Work::Unit::MoveIn, sequences.most * bytes_of(all.dtype)}});
     touches.push_back({held.object, false});
     lengths = "Lengths<" + own_type(all.dtype) + ", " + moved_type(all.dtype) + ">{" + held.text + "}";
   }
-  const std::string where = "Pages{" + number(entries) + ", " + number(from.extents[1]) + ", " +
-                            number(from.extents[0]) + ", " + number(from.strides[0]) + ", " +
-                            number(from.strides[1]) + ", " + number(row) + "}";
+  const std::string where = "Pages{" + entries.text() + ", " + from.extents[1].text() + ", " +
+                            from.extents[0].text() + ", " + from.strides[0].text() + ", " +
+                            from.strides[1].text() + ", " + row.text() + "}";
   checked_call(call, {"paged_gather: block table", "paged_gather"},
-               "GatherPages<" + own_type(table.dtype) + ">(" + text_of(call.result) + ", " + text_of(from) +
+               "GatherPages<" + own_type(table.dtype) + ">(" + text_of(target.view) + ", " + text_of(from) +
                    ", " + text_of(table) + ", " + lengths + ", " + numbers.text + ", " + elements.text +
-                   ", " + where + ", " + number(sequences) + ", " + number(count) + ", " +
+                   ", " + where + ", " + sequences.text() + ", " + count.text() + ", " +
                    c.index(call.expr.operands[6]),
-               std::move(touches), by_lines({call.result, table}, call.result, sequences * count));
+               std::move(touches), by_lines({call.result, table}, call.result, sequences.times(count).most));
+  finish(call, target);
 }
 
 void write(TileCall& call) {
@@ -344,15 +359,14 @@ void write(TileCall& call) {
   View element = call.result;
   const std::vector<Expr>& offsets = call.expr.operands[1].operands;
   for (std::size_t axis = 0; axis < offsets.size(); ++axis) {
-    const std::int64_t extent = element.extents[axis];
+    const Extent extent = element.extents[axis];
     const std::string at = c.index(offsets[axis]);
-    if (offsets[axis].is_constant()) {
-      element.at.constant += offsets[axis].value.as_int64() * element.strides[axis];
-    } else {
-      c.fault_if(at + " < 0 || " + at + " >= " + number(extent), fault_index, call.statement.location,
-                 "write: axis " + number(static_cast<std::int64_t>(axis)), at, number(extent));
-      element.at.add(Amount{element.strides[axis]}, at);
-    }
+    const bool constant = offsets[axis].is_constant();
+    if (!constant || !extent.is_constant())
+      c.fault_if(at + " < 0 || " + at + " >= " + extent.text(), fault_index, call.statement.location,
+                 "write: axis " + number(static_cast<std::int64_t>(axis)), at, extent.text());
+    element.at.add(element.strides[axis].times(constant ? offsets[axis].value.as_int64() : 1),
+                   constant ? "1" : at);
     element.extents[axis] = 1;
   }
   fill(call, element, c.scalar(call.expr.operands[2]));
@@ -366,7 +380,7 @@ void lower_index(TileCall& call) {
   if (call.op() == Op::LoadRow) return rows(call, tensor_view(call), call.operand(3));
   if (call.op() == Op::PagedGather) return pages(call);
   const bool reads_indices = call.op() == Op::Scatter || call.op() == Op::ScatterAdd;
-  if (call.result.size() == 0 && !reads_indices) return;
+  if (call.result.size().is(0) && !reads_indices) return;
   switch (call.op()) {
     case Op::RowArgmax:
     case Op::RowArgmin:

@@ -52,8 +52,8 @@ __aicore__ inline void ArgLines(const AscendC::GlobalTensor<int32_t>& to, const 
   const auto elements = line.template ReinterpretCast<T>();
   for (int64_t i = 0; i < lines; ++i) {
     LoadLine(line, from[i * length], length);
-    int64_t found = 0;
-    Number best = static_cast<Number>(elements.GetValue(0));
+    int64_t found = length > 0 ? 0 : -1;
+    Number best = length > 0 ? static_cast<Number>(elements.GetValue(0)) : static_cast<Number>(0);
     for (int64_t at = 1; at < length && best == best; ++at) {
       const Number candidate = static_cast<Number>(elements.GetValue(at));
       if (candidate == candidate && !(largest ? best < candidate : candidate < best)) continue;

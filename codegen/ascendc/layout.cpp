@@ -7,13 +7,13 @@ namespace trilith::codegen::ascendc {
 namespace {
 
 /// The region of a view that begins at the offsets of a list.
-View region(TileCall& call, View view, const Expr& offsets, const std::vector<std::int64_t>& extents) {
+View region(TileCall& call, View view, const Expr& offsets, const std::vector<Extent>& extents) {
   for (std::size_t axis = 0; axis < extents.size(); ++axis) {
     const Expr& offset = offsets.operands[axis];
     if (offset.is_constant())
-      view.at.constant += offset.value.as_int64() * view.strides[axis];
+      view.at.add(view.strides[axis].times(offset.value.as_int64()), "1");
     else
-      view.at.add(Amount{view.strides[axis]}, call.c.index(offset));
+      view.at.add(view.strides[axis], call.c.index(offset));
   }
   view.extents = extents;
   return view;
@@ -26,15 +26,18 @@ void concat(TileCall& call) {
     const View from = call.operand(i);
     part.extents = from.extents;
     copy(call, part, from);
-    part.at.constant += from.extents[axis] * part.strides[axis];
+    if (const Extent& length = from.extents[axis]; length.is_constant())
+      part.at.add(part.strides[axis].times(length.most), "1");
+    else
+      part.at.add(part.strides[axis], length.text());
   }
 }
 
 void expand(TileCall& call) {
   View from = call.operand(0);
-  std::vector<std::int64_t> strides(call.result.extents.size() - from.extents.size(), 0);
+  std::vector<Amount> strides(call.result.extents.size() - from.extents.size(), Amount{0});
   for (std::size_t axis = 0; axis < from.extents.size(); ++axis)
-    strides.push_back(from.extents[axis] == 1 ? 0 : from.strides[axis]);
+    strides.push_back(from.extents[axis].is(1) ? Amount{0} : from.strides[axis]);
   from.strides = std::move(strides);
   from.extents = call.result.extents;
   copy(call, call.result, from);
@@ -53,10 +56,7 @@ void reshape(TileCall& call) {
   }
   from.dtype = to.dtype;
   from.extents = to.extents;
-  from.strides.assign(to.extents.size(), 0);
-  std::int64_t stride = 1;
-  for (std::size_t axis = to.extents.size(); axis-- > 0; stride *= to.extents[axis])
-    from.strides[axis] = stride;
+  from.strides = dense_strides(to.extents);
   copy(call, to, from);
 }
 

@@ -4,6 +4,10 @@
 
 #include "codegen/remote.hpp"
 
+#include <array>
+#include <map>
+#include <span>
+
 namespace trilith::codegen::ascendc {
 namespace {
 
@@ -23,14 +27,36 @@ std::string file_of(const Kernel& kernel, const SourceLocation& at) {
   return at.line != 0 && at.file < kernel.files.size() ? quoted(kernel.files[at.file]) : "nullptr";
 }
 
+/// What moves elements at a place, as pl::abi has it; pl::load and pl::store are left out.
+using Transfers = std::map<std::array<std::uint32_t, 3>, std::string>;
+
+std::array<std::uint32_t, 3> key_of(const SourceLocation& at) { return {at.file, at.line, at.column}; }
+
+void collect(std::span<const Statement> list, Transfers& transfers) {
+  for (const Statement& statement : list) {
+    const Op op = statement.value.op;
+    if (op == Op::RemoteLoad || op == Op::RemoteStore || op == Op::RemotePut || op == Op::RemoteGet)
+      transfers.emplace(key_of(statement.location), name_in_abi(op));
+    if (op == Op::Read || op == Op::Write) transfers.emplace(key_of(statement.location), "remote_access");
+    for (const auto* body : {&statement.body, &statement.else_body, &statement.step_body})
+      collect(*body, transfers);
+  }
+}
+
 std::string table_of_lines(const Emitted& emitted, const Kernel& kernel) {
+  Transfers transfers;
+  if (!emitted.windows.empty()) collect(kernel.body, transfers);
   std::string text = "const AscendC::model::SourceLine source_lines[] = {";
   for (std::size_t i = 0; i < emitted.lines.size(); ++i) {
     const SourceLocation& at = emitted.lines[i];
     text += (i == 0 ? "\n  {" : i % 4 == 0 ? ",\n  {" : ", {");
-    text += at.line == 0 ? "nullptr, 0, 0}"
-                         : file_of(kernel, at) + ", " + std::to_string(at.line) + ", " +
-                               std::to_string(at.column) + "}";
+    if (at.line == 0) {
+      text += "nullptr, 0, 0}";
+      continue;
+    }
+    const auto transfer = transfers.find(key_of(at));
+    text += file_of(kernel, at) + ", " + std::to_string(at.line) + ", " + std::to_string(at.column) +
+            (transfer != transfers.end() ? ", pl::abi::" + transfer->second : "") + "}";
   }
   return text + "};\n";
 }
@@ -48,18 +74,22 @@ std::string table_of_checks(const Emitted& emitted, const Kernel& kernel) {
   return text + "};\n";
 }
 
-std::string table_of_waits(const Emitted& emitted) {
-  std::string text = "  const AscendC::model::SignalWait waits[] = {";
-  for (std::size_t i = 0; i < emitted.waits.size(); ++i) {
-    const SignalWait& wait = emitted.waits[i];
-    const bool counts_ranks = wait.ranks_of >= 0;
-    text += std::string(i == 0 ? "" : ",") + "\n    {" + std::to_string(wait.first_line) + ", " +
-            std::to_string(wait.last_line) + ", pl::abi::" + std::string(name_in_abi(wait.op)) + ", " +
-            (wait.compare == WaitCmp::Ge ? "true" : "false") + ", " +
-            (wait.expected || counts_ranks ? "true" : "false") + ", " +
-            (counts_ranks ? "static_cast<std::int32_t>(windows[" + std::to_string(wait.ranks_of) + "].ranks)"
-                          : std::to_string(wait.expected.value_or(0))) +
-            "}";
+std::string table_of_calls(const Emitted& emitted) {
+  std::string text = "const AscendC::model::WindowCall window_calls[] = {";
+  for (std::size_t i = 0; i < emitted.calls.size(); ++i) {
+    const WindowCall& call = emitted.calls[i];
+    text += std::string(i == 0 ? "" : ",") + "\n  {" + std::to_string(call.first_line) + ", " +
+            std::to_string(call.last_line) + ", pl::abi::" + std::string(name_in_abi(call.op));
+    if (is_collective(call.op)) {
+      const auto known = [](const std::optional<std::int64_t>& value) {
+        return value ? std::to_string(*value) : std::string("AscendC::model::unknown");
+      };
+      text += ", " + std::to_string(call.tensor) + ", " + std::to_string(static_cast<int>(call.dtype)) +
+              ", " + std::to_string(call.elements) + ", " + known(call.offset) + ", " + known(call.root) +
+              ", " + known(call.to) + ", " + std::to_string(call.reduction) + ", " +
+              (call.signal.empty() ? "nullptr" : quoted(call.signal));
+    }
+    text += "}";
   }
   return text + "};\n";
 }
@@ -169,6 +199,7 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
   if (!emitted.windows.empty()) text += window_glue;
   text += table_of_lines(emitted, kernel);
   if (!emitted.checks.empty()) text += table_of_checks(emitted, kernel);
+  if (!emitted.calls.empty()) text += table_of_calls(emitted);
   text += "\nstruct Arguments {\n" + fields + "};\n\n}  // namespace\n\n";
   text += "extern \"C\" std::int32_t " + emitted.symbol +
           "_entry(const pl::abi::Args* args, const pl::abi::Services* services) {\n";
@@ -189,7 +220,6 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
               std::to_string(emitted.windows[static_cast<std::size_t>(i)].tensor) + ", windows[" +
               std::to_string(i) + "]); code != 0) return code;\n";
   }
-  if (!emitted.waits.empty()) text += table_of_waits(emitted);
   text += "  Arguments given{" + given + "};\n";
   const bool has_workspace = emitted.workspace_bytes > 0;
   text += "  AscendC::model::Region regions[" +
@@ -206,7 +236,7 @@ AscendC::model::Region model_region(const pl::abi::Tensor& tensor, int rank, std
            : emitted.cores == CoreType::Cube ? "Cube"
                                              : "Mixed") +
           ", " + blocks + ", regions, region_count, source_lines, " + std::to_string(emitted.lines.size()) +
-          (emitted.waits.empty() ? "" : ", waits, " + std::to_string(emitted.waits.size())) + "};\n";
+          (emitted.calls.empty() ? "" : ", window_calls, " + std::to_string(emitted.calls.size())) + "};\n";
   // One table serves all calls: what it reports to is the call's.
   text +=
       "  AscendC::model::Table table = *static_cast<const AscendC::model::Table*>(services->model);\n"

@@ -23,16 +23,39 @@ std::string list(std::initializer_list<std::string> items) {
 
 /// Into the unified buffer: rows of `bytes`, `gap` bytes apart in device memory, with `padding` blocks between.
 std::string pad_in(const std::string& to, const std::string& from, DType dtype, const std::string& rows,
-                   const std::string& bytes, std::int64_t gap, std::int64_t padding) {
+                   const std::string& bytes, const std::string& gap, const std::string& padding) {
   return "AscendC::DataCopyPad(" + to + ", " + from + ", AscendC::DataCopyExtParams" +
-         list({rows, bytes, number(gap), number(padding), "0"}) + ", AscendC::DataCopyPadExtParams<" +
-         type_name(dtype) + ">{false, 0, 0, 0});";
+         list({rows, bytes, gap, padding, "0"}) + ", AscendC::DataCopyPadExtParams<" + type_name(dtype) +
+         ">{false, 0, 0, 0});";
 }
 
 std::string pad_out(const std::string& to, const std::string& from, const std::string& rows,
-                    const std::string& bytes, std::int64_t padding, std::int64_t gap) {
+                    const std::string& bytes, const std::string& padding, const std::string& gap) {
   return "AscendC::DataCopyPad(" + to + ", " + from + ", AscendC::DataCopyExtParams" +
-         list({rows, bytes, number(padding), number(gap), "0"}) + ");";
+         list({rows, bytes, padding, gap, "0"}) + ");";
+}
+
+/// Bytes between elements that are `stride` elements apart.
+std::string gap_of(const Amount& stride, std::int64_t size) {
+  if (stride.is_constant()) return number((stride.factor - 1) * size);
+  return "static_cast<uint32_t>((" + stride.text() + " - 1) * " + number(size) + ")";
+}
+
+// Rows of a block in the terms of DataCopyPad: bytes of one, blocks of 32 bytes between them in the unified buffer, bytes
+// between them in device memory.
+std::string row_bytes(const Block& block, std::int64_t size) {
+  return block.is_ragged() ? as("uint32_t", block.columns.times(size)) : number(block.max_columns * size);
+}
+std::string row_padding(const Block& block, std::int64_t size) {
+  const std::int64_t pitch = block.pitch * size / 32;
+  if (!block.is_ragged()) return number(pitch - round_up(block.max_columns * size, 32) / 32);
+  return "static_cast<uint32_t>(" + number(pitch) + " - (" + block.columns.times(size).text() +
+         " + 31) / 32)";
+}
+std::string row_gap(const Block& block, const Amount& distance, std::int64_t size) {
+  if (!block.is_ragged()) return number((distance.factor - block.max_columns) * size);
+  return "static_cast<uint32_t>((" + distance.text() + " - " + block.columns.text() + ") * " + number(size) +
+         ")";
 }
 
 }  // namespace
@@ -53,7 +76,7 @@ std::string Nest::step(const Stream& stream, Address at, const std::string& i, c
 
 Tile Nest::in_tensor(DType dtype, std::int64_t bytes) {
   bytes = round_up(bytes, 256);
-  const int queue = c.queue(true, std::min(next_in_, c.tiling.queue_limit - 1), bytes, twice_);
+  const int queue = c.queue(true, std::min(next_in_, c.tiling.queue_limit - 1), bytes, twice_ ? buffers_ : 1);
   ++next_in_;
   const ObjectId object = c.add_object(
       {.kind = Object::Kind::In, .dtype = dtype, .bytes = bytes, .queue = queue, .location = c.location});
@@ -84,7 +107,7 @@ Tile Nest::load_vector(const Stream& stream, const Address& at, const Amount& co
     const bool blocks = (count.factor * size) % 32 == 0;
     c.line(Pipe::MoveIn,
            blocks ? "AscendC::DataCopy(" + to + ", " + from + ", " + count.text() + ");"
-                  : pad_in(to, from, dtype, "1", as("uint32_t", count.times(size)), 0, 0),
+                  : pad_in(to, from, dtype, "1", as("uint32_t", count.times(size)), "0", "0"),
            {{tile.object, true}, {stream.object, false}});
     c.takes({{Work::Unit::MoveIn, round_up(most * size, 32)}});
     arrived(tile);
@@ -93,16 +116,19 @@ Tile Nest::load_vector(const Stream& stream, const Address& at, const Amount& co
   // One block of 32 bytes an element, then their first elements side by side.
   const Tile blocks = in_tensor(dtype, most * 32);
   const std::string to = Context::name(blocks.object);
-  if (stride.is_constant() && stride.factor > 0)
-    c.line(Pipe::MoveIn,
-           pad_in(to, from, dtype, as("uint16_t", count), number(size), (stride.factor - 1) * size, 0),
-           {{blocks.object, true}, {stream.object, false}});
-  else {
+  const std::string at_once =
+      pad_in(to, from, dtype, as("uint16_t", count), number(size), gap_of(stride, size), "0");
+  if (stride.is_constant() && stride.factor > 0) {
+    c.line(Pipe::MoveIn, at_once, {{blocks.object, true}, {stream.object, false}});
+  } else {
+    // A stride of the run may be 0 or negative, which no gap is.
     const std::string i = c.names.fresh("i");
     c.line(Pipe::MoveIn,
-           "for (int32_t " + i + " = 0; " + i + " < " + count.text() + "; ++" + i + ") " +
+           (stride.is_constant() ? "" : "if (" + stride.text() + " > 0) {\n  " + at_once + "\n} else {\n  ") +
+               "for (int32_t " + i + " = 0; " + i + " < " + count.text() + "; ++" + i + ") " +
                pad_in(to + "[" + i + " * " + number(32 / size) + "]", step(stream, at, i, stride), dtype, "1",
-                      number(size), 0, 0),
+                      number(size), "0", "0") +
+               (stride.is_constant() ? "" : "\n}"),
            {{blocks.object, true}, {stream.object, false}});
   }
   c.takes({{Work::Unit::MoveIn, most * 32}});
@@ -127,7 +153,7 @@ Tile Nest::load_vector(const Stream& stream, const Address& at, const Amount& co
 
 Held Nest::load(fuse::ValueId id, const Stream& stream) {
   const bool rows = block_.max_rows > 1 && !stream.rows.is(0);
-  const bool columns = inner_extent_ > 1 && !stream.inner.is(0);
+  const bool columns = inner_extent_.most > 1 && !stream.inner.is(0);
   const fuse::Value& value = plan_.values[id];
   const DType held = held_as(value.dtype);
   const Address at = address(stream);
@@ -158,7 +184,7 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
   Tile tile;
   const bool matrix = rows && columns;
   const bool dense = matrix && stream.inner.is(1) && stream.rows.is(block_.max_columns) &&
-                     block_.pitch == block_.max_columns;
+                     block_.pitch == block_.max_columns && !block_.is_ragged();
   if (!matrix || dense) {
     const Amount count = v.count(rows, columns), stride = rows && !columns ? stream.rows
                                                           : columns        ? stream.inner
@@ -166,33 +192,32 @@ Held Nest::load(fuse::ValueId id, const Stream& stream) {
     tile = load_vector(stream, at, count, matrix ? Amount{1} : stride, rows, columns);
   } else {
     if (!stream.inner.is(1))
-      c.refuse("load", value.dtype,
-               "the elements of a row of " + stream.name +
-                   " do not lie side by side; pass a tensor whose last axis is dense",
-               value.statement != nullptr ? value.statement->location : c.location);
+      throw pl::InternalError("AscendC emitter: a block of rows whose elements lie apart");
     const DType dtype = stored_as(stream.dtype);
     const std::int64_t size = bytes_of(dtype), row = block_.max_columns * size;
     tile = in_tensor(dtype, block_.max_rows * block_.pitch * size);
     tile.rows = tile.columns = true;
     const std::string to = Context::name(tile.object), blocks = as("uint16_t", block_.rows);
-    const std::int64_t padding = (block_.pitch * size - round_up(row, 32)) / 32;
     const std::vector<Touch> touches{{tile.object, true}, {stream.object, false}};
     if (!stream.rows.is_constant() || stream.rows.factor < block_.max_columns) {
       const std::string r = c.names.fresh("r");
       c.line(Pipe::MoveIn,
              "for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") " +
                  pad_in(to + "[" + r + " * " + number(block_.pitch) + "]", step(stream, at, r, stream.rows),
-                        dtype, "1", number(row), 0, 0),
+                        dtype, "1", row_bytes(block_, size), "0", "0"),
              touches);
     } else {
       const std::int64_t gap = (stream.rows.factor - block_.max_columns) * size;
-      if (row % 32 == 0 && gap % 32 == 0)
+      if (row % 32 == 0 && gap % 32 == 0 && !block_.is_ragged())
         c.line(Pipe::MoveIn,
                "AscendC::DataCopy(" + to + ", " + from + ", AscendC::DataCopyParams" +
-                   list({blocks, number(row / 32), number(gap / 32), number(padding)}) + ");",
+                   list({blocks, number(row / 32), number(gap / 32), row_padding(block_, size)}) + ");",
                touches);
       else
-        c.line(Pipe::MoveIn, pad_in(to, from, dtype, blocks, number(row), gap, padding), touches);
+        c.line(Pipe::MoveIn,
+               pad_in(to, from, dtype, blocks, row_bytes(block_, size), row_gap(block_, stream.rows, size),
+                      row_padding(block_, size)),
+               touches);
     }
     c.takes({{Work::Unit::MoveIn, block_.max_rows * round_up(row, 32)}});
     arrived(tile);
@@ -285,23 +310,21 @@ void Nest::store(const Tile& tile, const Stream& stream) {
   const std::vector<Touch> touches{{stream.object, true}, {tile.object, false}};
   if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicAdd<" + type_name(dtype) + ">();");
   const bool matrix = tile.rows && tile.columns && !block_.rows.is(1);
-  const bool dense = matrix && stream.rows.is(block_.max_columns) && block_.pitch == block_.max_columns;
+  const bool dense = matrix && stream.rows.is(block_.max_columns) && block_.pitch == block_.max_columns &&
+                     !block_.is_ragged();
   if (matrix && !dense) {
     const std::int64_t row = block_.max_columns * size,
                        gap = (stream.rows.factor - block_.max_columns) * size;
-    const std::int64_t padding = (block_.pitch * size - round_up(row, 32)) / 32;
     const std::string blocks = as("uint16_t", block_.rows);
     if (!stream.inner.is(1))
-      c.refuse("store", dtype,
-               "the elements of a row of " + stream.name +
-                   " do not lie side by side; pass a tensor whose last axis is dense",
-               c.location);
+      throw pl::InternalError("AscendC emitter: a block of rows whose elements lie apart");
     if (!stream.rows.is_constant()) {
       const std::string r = c.names.fresh("r");
       c.line(Pipe::MoveOut,
              "for (int32_t " + r + " = 0; " + r + " < " + block_.rows.text() + "; ++" + r + ") " +
                  pad_out(step(stream, address(stream), r, stream.rows),
-                         from + "[" + r + " * " + number(block_.pitch) + "]", "1", number(row), 0, 0),
+                         from + "[" + r + " * " + number(block_.pitch) + "]", "1", row_bytes(block_, size),
+                         "0", "0"),
              touches);
       c.takes({{Work::Unit::MoveOut, block_.max_rows * round_up(row, 32)}});
       if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicNone();");
@@ -309,38 +332,42 @@ void Nest::store(const Tile& tile, const Stream& stream) {
     }
     if (stream.rows.factor < block_.max_columns)
       throw pl::InternalError("AscendC emitter: rows of a result that overlap");
-    if (row % 32 == 0 && gap % 32 == 0)
+    if (row % 32 == 0 && gap % 32 == 0 && !block_.is_ragged())
       c.line(Pipe::MoveOut,
              "AscendC::DataCopy(" + to + ", " + from + ", AscendC::DataCopyParams" +
-                 list({blocks, number(row / 32), number(padding), number(gap / 32)}) + ");",
+                 list({blocks, number(row / 32), row_padding(block_, size), number(gap / 32)}) + ");",
              touches);
     else
-      c.line(Pipe::MoveOut, pad_out(to, from, blocks, number(row), padding, gap), touches);
+      c.line(Pipe::MoveOut,
+             pad_out(to, from, blocks, row_bytes(block_, size), row_padding(block_, size),
+                     row_gap(block_, stream.rows, size)),
+             touches);
     c.takes({{Work::Unit::MoveOut, block_.max_rows * round_up(row, 32)}});
   } else if (const Amount stride = vector_stride(tile, stream); !stride.is(1)) {
     // Spread to a block of 32 bytes each (`root` made it so).
-    if (!stride.is_constant()) {
+    if (stride.is_constant() && stride.factor < 1)
+      throw pl::InternalError("AscendC emitter: results that overlap");
+    const std::string at_once =
+        pad_out(to, from, as("uint16_t", v.count(tile)), number(size), "0", gap_of(stride, size));
+    if (stride.is_constant()) {
+      c.line(Pipe::MoveOut, at_once, touches);
+    } else {
       const std::string i = c.names.fresh("i");
       c.line(Pipe::MoveOut,
-             "for (int32_t " + i + " = 0; " + i + " < " + v.count(tile).text() + "; ++" + i + ") " +
+             "if (" + stride.text() + " > 0) {\n  " + at_once + "\n} else {\n  for (int32_t " + i + " = 0; " +
+                 i + " < " + v.count(tile).text() + "; ++" + i + ") " +
                  pad_out(step(stream, address(stream), i, stride),
-                         from + "[" + i + " * " + number(32 / size) + "]", "1", number(size), 0, 0),
+                         from + "[" + i + " * " + number(32 / size) + "]", "1", number(size), "0", "0") +
+                 "\n}",
              touches);
-      c.takes({{Work::Unit::MoveOut, v.capacity(tile.rows, tile.columns) * 32}});
-      if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicNone();");
-      return;
     }
-    if (stride.factor < 1) throw pl::InternalError("AscendC emitter: results that overlap");
-    c.line(Pipe::MoveOut,
-           pad_out(to, from, as("uint16_t", v.count(tile)), number(size), 0, (stride.factor - 1) * size),
-           touches);
     c.takes({{Work::Unit::MoveOut, v.capacity(tile.rows, tile.columns) * 32}});
   } else {
     const Amount count = v.count(tile);
     const bool blocks = (count.factor * size) % 32 == 0;
     c.line(Pipe::MoveOut,
            blocks ? "AscendC::DataCopy(" + to + ", " + from + ", " + count.text() + ");"
-                  : pad_out(to, from, "1", as("uint32_t", count.times(size)), 0, 0),
+                  : pad_out(to, from, "1", as("uint32_t", count.times(size)), "0", "0"),
            touches);
     c.takes({{Work::Unit::MoveOut, round_up(v.capacity(tile.rows, tile.columns) * size, 32)}});
   }

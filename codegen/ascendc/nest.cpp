@@ -18,8 +18,8 @@ using fuse::ValueKind;
 
 namespace {
 
-std::string rest_of(std::int64_t extent, const std::string& at, std::int64_t step) {
-  const std::string left = std::to_string(extent) + " - " + at, most = std::to_string(step);
+std::string rest_of(const Extent& extent, const std::string& at, std::int64_t step) {
+  const std::string left = extent.text() + " - " + at, most = std::to_string(step);
   return left + " < " + most + " ? " + left + " : " + most;
 }
 
@@ -30,18 +30,43 @@ void Nest::emit() {
   collect();
   collapse();
   choose_block();
-  const bool empty = std::ranges::any_of(loops_, [](const Loop& loop) { return loop.extent == 0; });
-  if (empty || (!nest_.column && row_extent_ == 0)) return;
+  const bool empty = std::ranges::any_of(loops_, [](const Loop& loop) { return loop.extent.is(0); });
+  if (empty || (!nest_.column && row_extent_.is(0))) return;
   ++c.nests;
-  spreads_ = !nest_.column && c.depth == 0 && (row_extent_ > 1 || is_elementwise());
-  c.spreads = spreads_;
   if (c.has_jumps) c.open("{", false);
+  // Chunks of a row may be none; a row in one block has something in it.
+  const bool in_chunks = reduces_columns_ || (!nest_.column && block_.max_columns < inner_extent_.most);
+  if (inner_extent_.is_constant() || in_chunks) {
+    walk();
+  } else {
+    const Extent columns = inner_extent_;
+    c.open("if (" + columns.text() + " > 0) {", false);
+    if (columns.most > 1) block_.columns = counted("columns", columns);
+    walk();
+    const bool has_row_results = std::ranges::any_of(
+        writes_, [](const Stream& stream) { return stream.object >= 0 && stream.inner.is(0); });
+    if (!nest_.column && has_row_results) {
+      // What is reduced over nothing, and what follows from it.
+      c.otherwise();
+      inner_extent_ = 0;
+      choose_block();
+      walk();
+    }
+    c.close();
+  }
+  if (c.has_jumps) c.close();
+}
+
+void Nest::walk() {
+  spreads_ = !nest_.column && c.depth == 0 && (row_extent_.most > 1 || is_elementwise());
+  c.spreads = spreads_;
+  next_in_ = next_out_ = hoisted_in_ = 0;
   open_scope();
   for (Loop& loop : loops_) {
     loop.variable = c.names.fresh("i");
     c.open("for (" + c.index_type + " " + loop.variable + " = 0; " + loop.variable + " < " +
-           std::to_string(loop.extent) + "; ++" + loop.variable + ") {");
-    c.turns(static_cast<double>(loop.extent));
+           loop.extent.text() + "; ++" + loop.variable + ") {");
+    c.turns(static_cast<double>(loop.extent.most));
   }
   open_scope();
   if (nest_.column)
@@ -51,7 +76,13 @@ void Nest::emit() {
   close_scope();
   for (std::size_t i = 0; i < loops_.size(); ++i) c.close();
   close_scope();
-  if (c.has_jumps) c.close();
+}
+
+/// A number of rows or columns that only the run knows, as what counts of operations are.
+Amount Nest::counted(const std::string& hint, const Extent& extent) {
+  const Amount count{1, c.names.fresh(hint)};
+  c.line(Pipe::None, "const int32_t " + count.name + " = static_cast<int32_t>(" + extent.text() + ");");
+  return count;
 }
 
 void Nest::close_scope() {
@@ -61,25 +92,32 @@ void Nest::close_scope() {
 }
 
 /// "for (…; row < extent; row += step) {" and the count of the last round, where it is another.
-bool Nest::open_rounds(const std::string& hint, std::int64_t extent, std::int64_t step, std::string& variable,
-                       Amount& count) {
-  if (step >= extent) return false;
+bool Nest::open_rounds(const std::string& hint, const Extent& extent, std::int64_t step,
+                       std::string& variable, Amount& count) {
+  if (step >= extent.most) {
+    if (extent.is_constant()) return false;
+    c.open("if (" + extent.text() + " > 0) {", false);
+    if (extent.most > 1) count = counted(hint + "s", extent);
+    return true;
+  }
   variable = c.names.fresh(hint);
   const bool spread = c.tiling.cores > 1 && spreads_;
   spreads_ = false;
   std::string first = "0", next = std::to_string(step);
   if (spread) {
-    c.rounds = (extent + step - 1) / step;
+    c.rounds = (extent.most + step - 1) / step;
     first = "static_cast<" + c.index_type + ">(AscendC::GetBlockIdx()) * " + next;
     next = "static_cast<" + c.index_type + ">(AscendC::GetBlockNum()) * " + next;
   }
-  c.open("for (" + c.index_type + " " + variable + " = " + first + "; " + variable + " < " +
-         std::to_string(extent) + "; " + variable + " += " + next + ") {");
-  c.turns(static_cast<double>(extent) / static_cast<double>(step));
+  c.open("for (" + c.index_type + " " + variable + " = " + first + "; " + variable + " < " + extent.text() +
+         "; " + variable + " += " + next + ") {");
+  c.turns(static_cast<double>(extent.most) / static_cast<double>(step));
   c.program.nodes.back().spreads = spread;
-  if (extent % step != 0) {
+  if (step > 1 && (!extent.is_constant() || extent.most % step != 0)) {
+    const std::string rest = rest_of(extent, variable, step);
     count = {1, c.names.fresh(hint + "s")};
-    c.line(Pipe::None, "const int32_t " + count.name + " = " + rest_of(extent, variable, step) + ";");
+    c.line(Pipe::None, "const int32_t " + count.name + " = " +
+                           (extent.is_constant() ? rest : "static_cast<int32_t>(" + rest + ")") + ";");
   }
   return true;
 }
@@ -92,10 +130,11 @@ void Nest::close_rounds(std::string& variable, Amount& count, std::int64_t step)
 
 /// What is the same for all rounds is loaded in front of them.
 void Nest::hoist() {
-  if (block_.max_rows >= row_extent_) return;
+  if (block_.max_rows >= row_extent_.most || inner_extent_.is(0)) return;
   twice_ = c.depth > 0 || !loops_.empty();
   for (auto& [id, stream] : reads_)
-    if (stream.global && stream.rows.is(0) && (block_.max_columns == inner_extent_ || stream.inner.is(0)))
+    if (stream.global && stream.rows.is(0) &&
+        (block_.max_columns == inner_extent_.most || stream.inner.is(0)))
       get(id);
   hoisted_in_ = next_in_;
 }
@@ -106,7 +145,7 @@ void Nest::rounds() {
   twice_ = repeats_;
   next_in_ = hoisted_in_;
   open_scope();
-  if (block_.max_columns < inner_extent_)
+  if (block_.max_columns < inner_extent_.most)
     chunks(nest_.stages);
   else
     block();
@@ -126,7 +165,7 @@ void Nest::chunks(const std::vector<Stage>& stages) {
   for (const Stage& stage : stages) {
     first_mine_ = static_cast<ObjectId>(c.program.objects.size());
     next_out_ = 0;
-    if (inner_extent_ > 0)
+    if (!inner_extent_.is(0))
       for (const ValueId id : stage.row_values) get(id);
     std::vector<ValueId> pass = stage.reductions;
     for (const Root& each : stage.roots) pass.push_back(each.value);
@@ -134,7 +173,7 @@ void Nest::chunks(const std::vector<Stage>& stages) {
     flush();
     if (!stage.has_pass()) continue;
     std::map<ValueId, Tile> totals = start_totals(stage.reductions);
-    if (inner_extent_ == 0) {
+    if (inner_extent_.is(0)) {
       finish_totals(totals);
       continue;
     }
@@ -160,7 +199,7 @@ std::size_t Nest::index_of(const Root& root) const {
 }
 
 /// Elements that become one of a total.
-std::int64_t Nest::reduced_extent() const {
+Extent Nest::reduced_extent() const {
   return nest_.column && !reduces_columns_ ? row_extent_ : inner_extent_;
 }
 
@@ -171,7 +210,7 @@ std::map<ValueId, Tile> Nest::start_totals(const std::vector<ValueId>& reduction
     if (const std::string reason = refusal(expr.op, expr.type.dtype); !reason.empty())
       c.refuse(operation(expr.op).name, expr.type.dtype, reason, plan_.values[id].statement->location);
     const Reduction reduction = reduction_of(*plan_.values[id].expr, reduced_extent());
-    const bool columns = nest_.column && !reduces_columns_ && inner_extent_ > 1;
+    const bool columns = nest_.column && !reduces_columns_ && inner_extent_.most > 1;
     totals[id] = v.duplicate(reduction.accumulator, reduction.neutral, false, columns);
     name(totals[id], plan_.values[id].variable);
   }
@@ -207,13 +246,13 @@ void Nest::column_rounds() {
     close_scope();
     return;
   }
-  const bool chunked = block_.max_columns < inner_extent_;
+  const bool chunked = block_.max_columns < inner_extent_.most;
   const bool many_columns =
       chunked && open_rounds("column", inner_extent_, block_.max_columns, column_, block_.columns);
   open_scope();
   twice_ = c.depth > 0 || !loops_.empty() || many_columns;
   std::map<ValueId, Tile> totals = start_totals(body.reductions);
-  if (row_extent_ > 0 && inner_extent_ > 0) {
+  if (!row_extent_.is(0) && !inner_extent_.is(0)) {
     const bool many = open_rounds("row", row_extent_, block_.max_rows, row_, block_.rows);
     twice_ = repeats_;
     open_scope();
@@ -229,7 +268,7 @@ void Nest::column_rounds() {
       c.comment(*value.statement);
       const Tile all = prepare(v, reduction,
                                tile_of(operand, plan_.values[value.operands[0].value].dtype,
-                                       block_.max_rows > 1, inner_extent_ > 1));
+                                       block_.max_rows > 1, inner_extent_.most > 1));
       combine_rows(v, reduction, totals.at(id), all);
     }
     flush();
@@ -280,14 +319,14 @@ Held Nest::compute(ValueId id) {
     if (const std::string reason = refusal(value.expr->op, value.dtype); !reason.empty())
       c.refuse(operation(value.expr->op).name, value.dtype, reason, value.statement->location);
     const Reduction reduction = reduction_of(*value.expr, inner_extent_);
-    if (inner_extent_ == 0) return {{{}, empty_result(reduction, value.dtype)}, {}};
+    if (inner_extent_.is(0)) return {{{}, empty_result(reduction, value.dtype)}, {}};
     const ValueId from = value.operands[0].value;
     const Held operand = get(from);
     c.comment(*value.statement);
     const bool rows = !operand.operand.is_scalar() && operand.operand.tile.rows;
     const Tile all =
-        prepare(v, reduction, tile_of(operand, plan_.values[from].dtype, rows, inner_extent_ > 1));
-    if (inner_extent_ == 1) return {{finish(v, reduction, all), {}}, {}};
+        prepare(v, reduction, tile_of(operand, plan_.values[from].dtype, rows, inner_extent_.most > 1));
+    if (inner_extent_.most == 1) return {{finish(v, reduction, all), {}}, {}};
     return {{finish(v, reduction, v.reduce_columns(reduction.fold, all)), {}}, {}};
   }
   if (value.kind == ValueKind::ColReduce)
@@ -393,8 +432,8 @@ void Nest::root(std::size_t number) {
   if (root.kind == RootKind::Reduce && stream.object < 0) return;
   const Value& value = plan_.values[root.value];
   const bool rows = block_.max_rows > 1 && !stream.rows.is(0),
-             columns = inner_extent_ != 1 && !stream.inner.is(0);
-  if (columns && inner_extent_ == 0) return;
+             columns = inner_extent_.most != 1 && !stream.inner.is(0);
+  if (columns && inner_extent_.is(0)) return;
   if (next_out_ >= c.tiling.queue_limit) {
     for (const Pending& pending : pending_) set_aside(pending.stream->object);
     flush();
@@ -420,7 +459,7 @@ void Nest::root(std::size_t number) {
   Object& object = c.program.objects[tile.object];
   object.kind = Object::Kind::Out;
   if (object.name.empty()) object.name = c.names.fresh(stream.name + "_tile");
-  object.queue = c.queue(false, next_out_++, object.bytes, twice_);
+  object.queue = c.queue(false, next_out_++, object.bytes, twice_ ? buffers_ : 1);
   const auto declared = std::ranges::find_if(
       c.program.nodes.rbegin(), c.program.nodes.rend(),
       [&](const Node& node) { return node.kind == Node::Kind::Declare && node.object == tile.object; });

@@ -44,7 +44,7 @@ class Nest {
 
  private:
   struct Loop {
-    std::int64_t extent;
+    Extent extent;
     std::string variable;
   };
   /// Values that exist in one level of the nest's loops, and tensors of queues to free at its end.
@@ -69,6 +69,7 @@ class Nest {
   std::vector<Stream*> streams();
   void collapse();
   void choose_block();
+  [[nodiscard]] std::int64_t asked_block();
   [[nodiscard]] bool is_elementwise() const;
 
   // nest.cpp: rounds
@@ -78,8 +79,10 @@ class Nest {
   void column_rounds();
   void column_end();
   void hoist();
-  bool open_rounds(const std::string& hint, std::int64_t extent, std::int64_t step, std::string& variable,
+  bool open_rounds(const std::string& hint, const Extent& extent, std::int64_t step, std::string& variable,
                    Amount& count);
+  void walk();
+  Amount counted(const std::string& hint, const Extent& extent);
   void close_rounds(std::string& variable, Amount& count, std::int64_t step);
   std::map<fuse::ValueId, Tile> start_totals(const std::vector<fuse::ValueId>& reductions);
   void add_columns(fuse::ValueId id, const Tile& total);
@@ -99,7 +102,7 @@ class Nest {
   void keep(const Tile& tile, const Tile& home);
   void flush();
   [[nodiscard]] std::size_t index_of(const fuse::Root& root) const;
-  [[nodiscard]] std::int64_t reduced_extent() const;
+  [[nodiscard]] Extent reduced_extent() const;
   [[nodiscard]] ObjectId resolve(ObjectId object) const;
   [[nodiscard]] bool is_mine(const Tile& tile) const;
   [[nodiscard]] bool lies_as_block(const Stream& stream, const Address& at, bool rows, bool columns,
@@ -129,14 +132,15 @@ class Nest {
   std::map<fuse::ValueId, Stream> reads_;
   std::vector<Stream> writes_;  ///< by root of the nest
   std::vector<Loop> loops_;
-  std::int64_t row_extent_ = 1, inner_extent_ = 1;
+  Extent row_extent_ = 1, inner_extent_ = 1;
   bool reduces_columns_ = false;  ///< a column nest of one column: its rows are the inner axis
   std::string row_, column_;      ///< first row and column of the block; empty: 0
   Block block_;
   Vector v;
   bool repeats_ = false;  ///< more than one block
   bool spreads_ = false;  ///< the next rounds may be spread over cores
-  bool twice_ = false;    ///< what moves now has two buffers
+  bool twice_ = false;    ///< what moves now has `buffers_` buffers, else one
+  int buffers_ = 2;       ///< more or fewer where a put or get asks for them
   std::vector<Scope> scopes_;
   std::vector<fuse::ValueId> later_;  ///< what is computed behind the root of now
   std::vector<Pending> pending_;      ///< computed results, to be moved out at the end of the block

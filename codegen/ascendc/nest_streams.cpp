@@ -76,9 +76,7 @@ Stream Nest::home_stream(const Home& home, const std::vector<Dim>& shape) {
   stream.object = home.object;
   stream.dtype = home.dtype;
   stream.name = c.program.objects[home.object].name;
-  std::vector<Amount> strides;
-  for (const std::int64_t stride : home.strides) strides.push_back({stride});
-  follow(stream, shape, strides);
+  follow(stream, shape, strides_of(home));
   return stream;
 }
 
@@ -124,10 +122,10 @@ void Nest::collect() {
                       : root.kind == RootKind::Reduce ? Stream{}
                                                       : stream_of(root));
   }
-  for (const std::int64_t extent : c.extents(nest_.outer, c.location))
-    if (extent != 1) loops_.push_back({extent, {}});
-  inner_extent_ = c.extents({nest_.inner}, c.location)[0];
-  if (nest_.column) row_extent_ = c.extents({nest_.rows}, c.location)[0];
+  for (const Extent& extent : c.extents(nest_.outer, c.location))
+    if (!extent.is(1)) loops_.push_back({extent, {}});
+  inner_extent_ = c.extent(nest_.inner, c.location);
+  if (nest_.column) row_extent_ = c.extent(nest_.rows, c.location);
 }
 
 std::vector<Stream*> Nest::streams() {
@@ -148,14 +146,14 @@ bool Nest::is_elementwise() const {
 /// Loops that walk memory as one become one, the last axis among them where nothing happens by rows.
 void Nest::collapse() {
   const std::vector<Stream*> all = streams();
-  const auto one = [](const Amount& outer, const Amount& inner, std::int64_t extent) {
-    return outer == inner.times(extent);
+  const auto one = [](const Amount& outer, const Amount& inner, const Extent& extent) {
+    return extent.is_constant() && outer == inner.times(extent.most);
   };
   if (is_elementwise())
     while (!loops_.empty() && std::ranges::all_of(all, [&](const Stream* stream) {
       return one(stream->strides.back(), stream->inner, inner_extent_);
     })) {
-      inner_extent_ *= loops_.back().extent;
+      inner_extent_ = loops_.back().extent.times(inner_extent_);
       loops_.pop_back();
       for (Stream* stream : all) stream->strides.pop_back();
     }
@@ -164,13 +162,13 @@ void Nest::collapse() {
           return one(stream->strides[i - 1], stream->strides[i], loops_[i].extent);
         }))
       continue;
-    loops_[i - 1].extent *= loops_[i].extent;
+    loops_[i - 1].extent = loops_[i - 1].extent.times(loops_[i].extent);
     loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(i));
     for (Stream* stream : all)
       stream->strides.erase(stream->strides.begin() + static_cast<std::ptrdiff_t>(i) - 1);
   }
   if (nest_.column) {
-    if (inner_extent_ == 1) {
+    if (inner_extent_.is(1)) {
       reduces_columns_ = true;
       std::swap(inner_extent_, row_extent_);
       for (Stream* stream : all) std::swap(stream->inner, stream->rows);
@@ -191,30 +189,52 @@ namespace {
 /// eight rows for Brcb.
 constexpr std::int64_t widest_row = 2040;
 constexpr std::int64_t most_rows = 248;
+/// Blocks of 32 bytes that one DataCopyPad moves are fewer than 4096, and two such buffers take half of the room.
+constexpr std::int64_t most_apart = 1024;
 
 }  // namespace
 
+/// Elements at a time that the puts and gets of the nest ask for, by .chunk; the buffers that these alternate between.
+std::int64_t Nest::asked_block() {
+  std::int64_t most = c.tiling.block_elements;
+  for (const auto& [id, stream] : reads_) {
+    if (plan_.values[id].kind != ValueKind::Load) continue;
+    const Attributes& asked = plan_.values[id].expr->attributes;
+    if (asked.chunk > 0) most = std::min<std::int64_t>(most, asked.chunk);
+    // More than two where each queue has a position's eight for itself.
+    if (asked.pipeline != 2) buffers_ = std::min(asked.pipeline, c.tiling.queue_limit == 8 ? 8 : 2);
+  }
+  return most;
+}
+
 void Nest::choose_block() {
   std::int64_t most = c.tiling.block_elements;
-  const std::int64_t pitch = inner_extent_ <= 1 ? 1 : c.pitch(inner_extent_);
+  const std::int64_t all_rows = row_extent_.most, all_columns = inner_extent_.most;
+  const std::int64_t pitch = all_columns <= 1 ? 1 : c.pitch(all_columns);
   block_ = {};
-  if (row_extent_ > 1 && pitch <= widest_row && pitch <= most) {
-    std::int64_t rows = std::min({row_extent_, most / pitch, most_rows});
-    if (c.tiling.cores > 1) rows = std::min(rows, (row_extent_ + c.tiling.cores - 1) / c.tiling.cores);
-    if (rows < row_extent_) {
+  // Elements of a row that lie apart in device memory come and go one block of 32 bytes each, one row at a time.
+  const bool apart = std::ranges::any_of(streams(), [&](const Stream* stream) {
+    return stream->global && all_columns > 1 && !stream->inner.is(1) && !stream->inner.is(0);
+  });
+  if (apart) most = std::min(most, most_apart);
+  most = std::min(most, asked_block());
+  if (all_rows > 1 && !apart && pitch <= widest_row && pitch <= most) {
+    std::int64_t rows = std::min({all_rows, most / pitch, most_rows});
+    if (c.tiling.cores > 1) rows = std::min(rows, (all_rows + c.tiling.cores - 1) / c.tiling.cores);
+    if (rows < all_rows) {
       // Rounds of equal length, in whole groups of eight rows.
-      const std::int64_t rounds = (row_extent_ + rows - 1) / rows;
-      const std::int64_t even = round_up((row_extent_ + rounds - 1) / rounds, 8);
+      const std::int64_t rounds = (all_rows + rows - 1) / rows;
+      const std::int64_t even = round_up((all_rows + rounds - 1) / rounds, 8);
       rows = even <= rows ? even : std::max<std::int64_t>(rows / 8 * 8, 1);
     }
     block_.max_rows = rows;
-    block_.max_columns = inner_extent_;
+    block_.max_columns = all_columns;
     block_.pitch = pitch;
-    block_.columns = {inner_extent_};
+    block_.columns = {all_columns};
     block_.rows = {rows};
   } else {
-    std::int64_t columns = inner_extent_;
-    if (c.tiling.cores > 1 && is_elementwise() && row_extent_ == 1)
+    std::int64_t columns = all_columns;
+    if (c.tiling.cores > 1 && is_elementwise() && row_extent_.is(1))
       most = std::min(most, round_up((columns + c.tiling.cores - 1) / c.tiling.cores, 256));
     if (columns > most) {
       const std::int64_t rounds = (columns + most - 1) / most;
@@ -224,8 +244,8 @@ void Nest::choose_block() {
     block_.pitch = c.pitch(columns);
     block_.columns = {columns};
   }
-  repeats_ =
-      c.depth > 0 || !loops_.empty() || block_.max_rows < row_extent_ || block_.max_columns < inner_extent_;
+  repeats_ = c.depth > 0 || !loops_.empty() || block_.max_rows < row_extent_.most ||
+             block_.max_columns < inner_extent_.most;
 }
 
 }  // namespace trilith::codegen::ascendc

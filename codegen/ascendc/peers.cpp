@@ -121,6 +121,8 @@ class Rewriter {
     result.value.type = Type::tile(tensor.type.dtype, shape);
     result.value.location = from.value.location;
     result.value.operands = {tensor, offsets};
+    result.value.attributes.chunk = from.value.attributes.chunk;
+    result.value.attributes.pipeline = from.value.attributes.pipeline;
     return result;
   }
 

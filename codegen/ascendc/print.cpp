@@ -283,10 +283,10 @@ class Printer {
         node.kind == Node::Kind::Comment || node.kind == Node::Kind::Open ||
         node.kind == Node::Kind::Branch || node.kind == Node::Kind::Else || node.kind == Node::Kind::Close) {
       line(replaced(node.text), node.location);
-      if (node.wait >= 0) {
-        SignalWait& wait = c_.waits[static_cast<std::size_t>(node.wait)];
-        wait.first_line = number;
-        wait.last_line = static_cast<std::uint32_t>(lines_.size());
+      if (node.call >= 0) {
+        WindowCall& call = c_.calls[static_cast<std::size_t>(node.call)];
+        call.first_line = number;
+        call.last_line = static_cast<std::uint32_t>(lines_.size());
       }
       return;
     }

@@ -174,29 +174,31 @@ __aicore__ inline void Product(Cube& cube, const AscendC::GlobalTensor<R>& c, co
 }
 )";
 
-std::string number(std::int64_t value) { return std::to_string(value); }
-
 /// A matrix of an operand: its element (0, 0), and how far apart rows and columns lie.
 struct Matrix {
   View view;
-  std::int64_t outer_stride = 0, k_stride = 0;
+  Amount outer_stride, k_stride;
   /// k lies side by side, or the other axis does.
-  [[nodiscard]] bool turned() const { return k_stride != 1; }
+  [[nodiscard]] bool turned() const { return !k_stride.is(1); }
 };
 
-std::int64_t extent_of(const View& view, int axis) {
-  return axis < 0 ? 1 : view.extents[static_cast<std::size_t>(axis)];
+Extent extent_of(const View& view, int axis) {
+  return axis < 0 ? Extent(1) : view.extents[static_cast<std::size_t>(axis)];
 }
-std::int64_t stride_of(const View& view, int axis) {
-  return axis < 0 ? 0 : view.strides[static_cast<std::size_t>(axis)];
+Amount stride_of(const View& view, int axis) {
+  return axis < 0 ? Amount{0} : view.strides[static_cast<std::size_t>(axis)];
 }
 
 /// The operand with one of its two axes dense: copied to the workspace where none is.
 View loadable(TileCall& call, std::size_t operand, int outer, int k) {
   View view = call.operand(operand);
+  const auto has_room = [](const Amount& pitch, const Extent& columns) {
+    return pitch == columns.amount() || (pitch.is_constant() && pitch.factor >= columns.most);
+  };
   const auto lies = [&](int axis, int other) {
-    return (axis < 0 || extent_of(view, axis) == 1 || stride_of(view, axis) == 1) &&
-           (other < 0 || extent_of(view, other) == 1 || stride_of(view, other) >= extent_of(view, axis));
+    return (axis < 0 || extent_of(view, axis).is(1) || stride_of(view, axis).is(1)) &&
+           (other < 0 || extent_of(view, other).is(1) ||
+            has_room(stride_of(view, other), extent_of(view, axis)));
   };
   if (lies(k, outer) || lies(outer, k)) return view;
   const View own = new_view(call, view);
@@ -209,7 +211,7 @@ bool start(TileCall& call, const ProductAxes& axes) {
   if (axes.start < 0) return false;
   View from = call.operand(static_cast<std::size_t>(axes.start));
   if (call.op() == Op::MatmulBias) {
-    from.strides = {0, from.strides.back()};
+    from.strides = {Amount{0}, from.strides.back()};
     from.extents = call.result.extents;
   }
   if (from.object != call.result.object) copy(call, call.result, from);
@@ -230,18 +232,18 @@ std::vector<Work> product_work(std::int64_t m, std::int64_t n, std::int64_t k, s
           {Work::Unit::FixPipe, m * n * sum_size}};
 }
 
-void multiply(TileCall& call, const View& result, const Matrix& a, const Matrix& b, std::int64_t m,
-              std::int64_t n, std::int64_t k, std::int64_t pitch, bool adds) {
+void multiply(TileCall& call, const View& result, const Matrix& a, const Matrix& b, const Extent& m,
+              const Extent& n, const Extent& k, const Amount& pitch, bool adds) {
   Context& c = call.c;
   const std::string sum = type_name(result.dtype);
   const auto word = [](bool value) { return value ? std::string("true") : std::string("false"); };
   // A matrix of one column (or row) may be read along either axis: as the plain one.
-  const bool a_turned = a.turned() && k > 1, b_turned = b.turned() && k > 1;
+  const bool a_turned = a.turned() && !k.is(1), b_turned = b.turned() && !k.is(1);
   std::string text = "Product<" + type_name(a.view.dtype) + ", " + sum + ", " + word(a_turned) + ", " +
                      word(b_turned) + ">(cube, " + text_of(result) + ", " + text_of(a.view) + ", " +
-                     text_of(b.view) + ", " + number(m) + ", " + number(n) + ", " + number(k) + ", " +
-                     number(pitch) + ", " + number(a_turned ? a.k_stride : a.outer_stride) + ", " +
-                     number(b_turned ? b.k_stride : b.outer_stride) + ");";
+                     text_of(b.view) + ", " + m.text() + ", " + n.text() + ", " + k.text() + ", " +
+                     pitch.text() + ", " + (a_turned ? a.k_stride : a.outer_stride).text() + ", " +
+                     (b_turned ? b.k_stride : b.outer_stride).text() + ");";
   if (adds) text = "AscendC::SetAtomicAdd<" + sum + ">();\n" + text + "\nAscendC::SetAtomicNone();";
   c.uses_cube = true;
   c.function("Product", product_function);
@@ -250,7 +252,7 @@ void multiply(TileCall& call, const View& result, const Matrix& a, const Matrix&
        .text = text,
        .touches = {{result.object, true}, {a.view.object, false}, {b.view.object, false}},
        .location = c.location,
-       .work = product_work(m, n, k, bytes_of(a.view.dtype), bytes_of(result.dtype))});
+       .work = product_work(m.most, n.most, k.most, bytes_of(a.view.dtype), bytes_of(result.dtype))});
 }
 
 }  // namespace
@@ -266,37 +268,46 @@ void lower_product(TileCall& call) {
   const ProductAxes axes = product_axes(call.op(), call.expr.attributes, call.operand(first).extents.size(),
                                         call.operand(first + 1).extents.size());
   View result = call.result;
-  if (result.size() == 0) return;
+  if (result.size().is(0)) return;
   const bool adds = start(call, axes);
   const View a = loadable(call, axes.a, axes.m, axes.a_k), b = loadable(call, axes.b, axes.n, axes.b_k);
-  const std::int64_t m = extent_of(a, axes.m), n = extent_of(b, axes.n), k = extent_of(a, axes.a_k);
-  if (k == 0) {
+  const Extent m = extent_of(a, axes.m), n = extent_of(b, axes.n), k = extent_of(a, axes.a_k);
+  if (k.is(0)) {
     if (!adds) fill(call, result, "0");
     return;
   }
+  if (!k.is_constant()) c.open("if (" + k.text() + " > 0) {", false);
   Matrix left{a, stride_of(a, axes.m), stride_of(a, axes.a_k)},
       right{b, stride_of(b, axes.n), stride_of(b, axes.b_k)};
   // Rows of the result: behind its batch axes one axis for each matrix axis that is there.
   const int own = (axes.m >= 0 ? 1 : 0) + (axes.n >= 0 ? 1 : 0);
   const auto rank = static_cast<int>(result.extents.size());
-  const std::int64_t pitch = axes.m >= 0 && axes.n >= 0 ? stride_of(result, rank - 2) : axes.m >= 0 ? 1 : n;
+  const Amount pitch = axes.m >= 0 && axes.n >= 0 ? stride_of(result, rank - 2)
+                       : axes.m >= 0              ? Amount{1}
+                                                  : n.amount();
   const int batches = call.op() == Op::BatchMatmul ? rank - own : 0;
   for (int axis = 0; axis < batches; ++axis) {
-    const std::int64_t extent = result.extents[static_cast<std::size_t>(axis)];
-    if (extent == 1) continue;
+    const Extent extent = result.extents[static_cast<std::size_t>(axis)];
+    if (extent.is(1)) continue;
     const std::string i = c.names.fresh("i");
-    c.open("for (int64_t " + i + " = 0; " + i + " < " + number(extent) + "; ++" + i + ") {");
-    c.turns(static_cast<double>(extent));
-    result.at.add(Amount{stride_of(result, axis)}, i);
+    c.open("for (int64_t " + i + " = 0; " + i + " < " + extent.text() + "; ++" + i + ") {");
+    c.turns(static_cast<double>(extent.most));
+    result.at.add(stride_of(result, axis), i);
     for (Matrix* matrix : {&left, &right}) {
       const int at = axis - (rank - static_cast<int>(matrix->view.extents.size()));
-      if (at >= 0 && extent_of(matrix->view, at) != 1)
-        matrix->view.at.add(Amount{stride_of(matrix->view, at)}, i);
+      if (at >= 0 && !extent_of(matrix->view, at).is(1)) matrix->view.at.add(stride_of(matrix->view, at), i);
     }
   }
   multiply(call, result, left, right, m, n, k, pitch, adds);
   for (int axis = 0; axis < batches; ++axis)
-    if (result.extents[static_cast<std::size_t>(axis)] != 1) c.close();
+    if (!result.extents[static_cast<std::size_t>(axis)].is(1)) c.close();
+  if (k.is_constant()) return;
+  // The sum of no products.
+  if (!adds) {
+    c.otherwise();
+    fill(call, call.result, "0");
+  }
+  c.close();
 }
 
 }  // namespace trilith::codegen::ascendc

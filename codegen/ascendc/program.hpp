@@ -90,7 +90,7 @@ struct Node {
   ObjectId object = -1;
   bool in_place = false;  ///< the first touch, a write, may share its place with an operand that ends here
   bool leaves = false;    ///< break, continue, return
-  int wait = -1;          ///< number of a SignalWait
+  int call = -1;          ///< number of a WindowCall
   SourceLocation location = {};
   std::vector<Work> work = {};
   /// Open: how often its body runs; unknown_turns: only the run knows. Branch: 1, or 0 where it is hardly ever taken.

@@ -6,6 +6,8 @@
 #include "codegen/ascendc/vector.hpp"
 #include "codegen/error.hpp"
 
+#include <algorithm>
+
 namespace trilith::codegen::ascendc {
 namespace {
 
@@ -95,7 +97,68 @@ Tile Vector::fold_flat(Fold fold, const Tile& a) {
       {text(folded), reads(folded), most > block ? Amount{1, left} : count, std::min(most, block), 0});
 }
 
+/// Rows of which only the run knows how many columns there are, at least one.
+Tile Vector::fold_ragged_rows(Fold fold, const Tile& a) {
+  const std::int64_t block = per_block(a.dtype), pitch = block_.pitch / block, width = per_repeat(a.dtype);
+  const std::int64_t most = std::min(block_.max_columns, width), own = round_up(most, block) / block;
+  const std::string rows = block_.rows.text(), columns = block_.columns.text(), from = text(a);
+  const bool instruction = has_instruction(fold, a.dtype), wide = block_.max_columns > width;
+  const auto whole_reduce = [&](const std::string& of, const Touch& touch, const std::string& mask,
+                                std::int64_t between) {
+    const Tile result = fresh(a.dtype, true, false);
+    c.line(Pipe::Vector,
+           "AscendC::WholeReduce" + suffix(fold) + "(" + text(result) + ", " + of + ", " + mask + ", " +
+               rows + ", 1, 1, " + number(between) +
+               (fold == Fold::Sum ? "" : ", AscendC::ReduceOrder::ORDER_ONLY_VALUE") + ");",
+           {writes(result), touch});
+    takes_rows(1);
+    return result;
+  };
+  if (instruction && !wide) return whole_reduce(from, reads(a), columns, pitch);
+  const Tile folded = fresh_bytes(a.dtype, block_.max_rows * own * 32);
+  const std::string to = text(folded), left = c.names.fresh("left");
+  const auto add = [&](const std::string& second, const std::string& mask, std::int64_t between) {
+    c.line(Pipe::Vector,
+           std::string("AscendC::") + pairwise(fold) + "(" + to + ", " + to + ", " + second + ", " + mask +
+               ", " + rows + ", AscendC::BinaryRepeatParams{1, 1, 1, " + number(own) + ", " + number(own) +
+               ", " + number(between) + "});",
+           {{folded.object, true}, {folded.object, false}, reads(a)});
+  };
+  const std::string first =
+      wide ? columns + " < " + number(width) + " ? " + columns + " : " + number(width) : columns;
+  c.line(Pipe::None, "int32_t " + left + " = " + first + ";");
+  c.line(Pipe::Vector,
+         "AscendC::Muls(" + to + ", " + from + ", static_cast<" + type_name(a.dtype) + ">(1), " + left +
+             ", " + rows + ", AscendC::UnaryRepeatParams{1, 1, " + number(own) + ", " + number(pitch) + "});",
+         {{folded.object, true}, reads(a)});
+  takes_rows(1);
+  if (wide) {
+    const std::string done = c.names.fresh("done");
+    c.open("for (int32_t " + done + " = " + number(width) + "; " + done + " < " + columns + "; " + done +
+           " += " + number(width) + ") {");
+    c.turns(static_cast<double>(block_.max_columns / width));
+    add(from + "[" + done + "]",
+        columns + " - " + done + " < " + number(width) + " ? " + columns + " - " + done + " : " +
+            number(width),
+        pitch);
+    takes_rows(1);
+    c.close();
+  }
+  if (instruction) return whole_reduce(to, {folded.object, false}, left, own);
+  const std::string half = c.names.fresh("half");
+  c.open("while (" + left + " > " + number(block) + ") {");
+  c.turns(1);
+  c.line(Pipe::None, "const int32_t " + half + " = (" + left + " + " + number(2 * block - 1) + ") / " +
+                         number(2 * block) + " * " + number(block) + ";");
+  add(to + "[" + half + "]", left + " - " + half, own);
+  takes_rows(3);
+  c.line(Pipe::None, left + " = " + half + ";");
+  c.close();
+  return total_rows(fold, a, {to, {folded.object, false}, Amount{1, left}, block, own * block});
+}
+
 Tile Vector::fold_rows(Fold fold, const Tile& a) {
+  if (block_.is_ragged()) return fold_ragged_rows(fold, a);
   const std::int64_t columns = block_.max_columns, block = per_block(a.dtype), pitch = block_.pitch / block;
   const std::int64_t width = per_repeat(a.dtype);
   const std::string rows = block_.rows.text();
@@ -145,8 +208,8 @@ Tile Vector::fold_rows(Fold fold, const Tile& a) {
            {{folded.object, true}, {folded.object, false}, reads(a)});
     takes_rows(1);
   }
-  const Tile result = fresh(a.dtype, true, false);
   if (instruction) {
+    const Tile result = fresh(a.dtype, true, false);
     whole_reduce(result, to, {folded.object, false}, kept, own);
     return result;
   }

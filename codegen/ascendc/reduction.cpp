@@ -28,17 +28,23 @@ bool exact_in_float(Fold fold, DType dtype, std::int64_t extent) {
   return extent <= (size_of(dtype) == 1 ? std::int64_t{1} << 16 : std::int64_t{1} << 8);
 }
 
-std::string neutral_of(Fold fold, DType dtype) {
-  if (fold == Fold::Max) return literal(Constant::lowest(dtype));
-  if (fold == Fold::Min) return literal(Constant::highest(dtype));
-  if (fold == Fold::MaxUnsigned) return literal(Constant::of(std::int64_t{0}));
-  if (fold == Fold::MinUnsigned) return literal(Constant::of(std::int64_t{-1}));
-  return literal(Constant::of(dtype, fold == Fold::Prod ? 1 : 0));
+/// What a fold of nothing is, for the run may find that there is nothing: the least (largest) of the elements' own dtype.
+std::string neutral_of(const Reduction& reduction) {
+  const DType held = reduction.accumulator;
+  if (reduction.fold == Fold::MaxUnsigned) return literal(Constant::of(std::int64_t{0}));
+  if (reduction.fold == Fold::MinUnsigned) return literal(Constant::of(std::int64_t{-1}));
+  if (reduction.fold != Fold::Max && reduction.fold != Fold::Min)
+    return literal(Constant::of(held, reduction.fold == Fold::Prod ? 1 : 0));
+  const DType own = reduction.is_unsigned || is_floating(reduction.dtype) ? held : reduction.dtype;
+  const Constant end = reduction.fold == Fold::Max ? Constant::lowest(own) : Constant::highest(own);
+  if (own == held) return literal(end);
+  return literal(held == DType::Float32 ? Constant::rounded(held, static_cast<double>(end.as_int64()))
+                                        : Constant::of(static_cast<std::int32_t>(end.as_int64())));
 }
 
 }  // namespace
 
-Reduction reduction_of(const Expr& expression, std::int64_t extent) {
+Reduction reduction_of(const Expr& expression, const Extent& extent) {
   Reduction reduction;
   reduction.fold = fold_of(expression.op);
   reduction.dtype = expression.type.dtype;
@@ -48,12 +54,13 @@ Reduction reduction_of(const Expr& expression, std::int64_t extent) {
   if (is_floating(reduction.dtype))
     reduction.accumulator = adds ? DType::Float32 : held_as(reduction.dtype);
   else
-    reduction.accumulator =
-        exact_in_float(reduction.fold, reduction.dtype, extent) ? DType::Float32 : held_as(reduction.dtype);
+    reduction.accumulator = exact_in_float(reduction.fold, reduction.dtype, extent.most)
+                                ? DType::Float32
+                                : held_as(reduction.dtype);
   reduction.is_unsigned = reduction.dtype == DType::UInt32 && !adds;
   if (reduction.dtype == DType::UInt64 && !adds)
     reduction.fold = reduction.fold == Fold::Max ? Fold::MaxUnsigned : Fold::MinUnsigned;
-  reduction.neutral = neutral_of(reduction.fold, reduction.accumulator);
+  reduction.neutral = neutral_of(reduction);
   if (reduction.accumulator == DType::Float16)
     reduction.neutral = "static_cast<half>(" + reduction.neutral + ")";
   return reduction;
@@ -77,7 +84,9 @@ Tile finish(Vector& v, const Reduction& reduction, const Tile& total) {
   Tile result = total;
   if (reduction.mean) {
     const std::string count =
-        literal(Constant::rounded(DType::Float32, static_cast<double>(reduction.extent)));
+        reduction.extent.is_constant()
+            ? literal(Constant::rounded(DType::Float32, static_cast<double>(reduction.extent.most)))
+            : "static_cast<float>(" + reduction.extent.name + ")";
     result = v.binary("Div", result, v.duplicate(DType::Float32, count, total.rows, total.columns));
   }
   if (reduction.is_unsigned) return v.with_scalar("Adds", result, "static_cast<int32_t>(0x80000000u)");

@@ -12,11 +12,11 @@ struct Reduction {
   std::string neutral;                 ///< of that dtype
   bool mean = false;
   bool is_unsigned = false;  ///< 32 bits: compared with the sign bit turned
-  std::int64_t extent = 0;   ///< elements that are reduced
+  Extent extent = 0;         ///< elements that are reduced
 };
 
 /// Sums and products of floats are kept in float. Short integers are, too, where every sum is exact in it.
-[[nodiscard]] Reduction reduction_of(const Expr& expression, std::int64_t extent);
+[[nodiscard]] Reduction reduction_of(const Expr& expression, const Extent& extent);
 /// The operand as elements of the accumulator.
 Tile prepare(Vector& v, const Reduction& reduction, const Tile& tile);
 /// total = fold(total, part), element by element, or with every row of `rows`.

@@ -46,13 +46,6 @@ void Context::check_peer(const std::string& peer, int window, const std::string&
   fault_if(peer + " < 0 || " + peer + " >= " + ranks, fault_peer, at, what, peer, ranks, ranks + " - 1");
 }
 
-/// The window whose ranks the value is the number of, or -1.
-int Context::counted_ranks(const Expr& value) const {
-  const Expr& number = value.op == Op::Cast ? value.operands[0] : value;
-  const auto found = number.op == Op::Variable ? rank_counts.find(number.variable) : rank_counts.end();
-  return found != rank_counts.end() ? found->second : -1;
-}
-
 /// `length` elements at `offset` of an axis of `extent`.
 void Context::check_offset(const Expr& offset, std::int64_t length, std::int64_t extent,
                            const std::string& what, std::size_t axis, const SourceLocation& where) {
@@ -98,8 +91,6 @@ void Context::remote(const Statement& statement) {
   if (is_rank_scalar(value.op)) {
     const int window = window_of(value.operands[0].variable, false);
     declare(statement.variable);
-    if (value.op == Op::CommSize && uses.writes[statement.variable] == 1)
-      rank_counts[statement.variable] = window;
     line(Pipe::None, variables[statement.variable] + " = static_cast<int32_t>(WindowAt(windows, " +
                          std::to_string(window) + (value.op == Op::CommRank ? ").rank);" : ").ranks);"));
     return;
@@ -110,7 +101,12 @@ void Context::remote(const Statement& statement) {
     case Op::Notify: return notify(statement);
     case Op::Wait:
     case Op::DeferWait: return wait(statement);
-    case Op::Fence: return line(Pipe::None, "AscendC::PipeBarrier<PIPE_ALL>();");
+    case Op::Fence: {
+      line(Pipe::None, "AscendC::PipeBarrier<PIPE_ALL>();");
+      program.nodes.back().call = static_cast<int>(calls.size());
+      calls.push_back({.op = Op::Fence});
+      return;
+    }
     default: return lower_collective(*this, statement);
   }
 }
@@ -153,7 +149,7 @@ void Context::notify(const Statement& statement) {
              (cell.is_zero() ? "" : " + " + cell.text()) + ", " +
              (value.is_constant() ? index(value) : "static_cast<int32_t>(" + index(value) + ")") + ", " +
              name(word) + ".ReinterpretCast<int32_t>());",
-         {{tensors.at(window).object, true}, {word, true}});
+         {{tensors.at(window).object, true}, {word, true}}, {.op = call.op});
 }
 
 void Context::wait(const Statement& statement) {
@@ -186,11 +182,7 @@ void Context::wait(const Statement& statement) {
   used_tensors.insert(tensor.object);
   const std::string cells = name(tensor.object);
   const bool equal = call.op == Op::Wait && call.attributes.compare == WaitCmp::Eq;
-  SignalWait& told = waits.emplace_back();
-  told.op = call.op;
-  told.compare = equal ? WaitCmp::Eq : WaitCmp::Ge;
-  if (value.is_constant()) told.expected = static_cast<std::int32_t>(value.value.as_int64());
-  told.ranks_of = counted_ranks(value);
+  calls.push_back({.op = call.op});
   Node node{.kind = Node::Kind::Call,
             .text =
                 "do {\n"
@@ -199,7 +191,7 @@ void Context::wait(const Statement& statement) {
                 cell.of(cells) + ");\n} while (" + cells + ".GetValue(" + cell.text() + ")" +
                 (equal ? " != " : " < ") + expected + ");\nAscendC::PipeBarrier<PIPE_ALL>();",
             .touches = {{tensor.object, false}},
-            .wait = static_cast<int>(waits.size()) - 1,
+            .call = static_cast<int>(calls.size()) - 1,
             .location = statement.location};
   (deferred_wait ? deferred : program.nodes).push_back(std::move(node));
 }

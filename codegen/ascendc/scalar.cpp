@@ -3,7 +3,9 @@
 #include "codegen/ascendc/lowering.hpp"
 
 #include "codegen/error.hpp"
+#include "codegen/passes/shape_rule.hpp"
 #include "codegen/remote.hpp"
+#include "codegen/tile_call.hpp"
 
 #include <bit>
 #include <charconv>
@@ -263,27 +265,59 @@ void Context::fault_if(const std::string& condition, std::int32_t code, const So
 
 void Context::check_region(const Statement& statement) {
   const fuse::Region region = fuse::region_of(kernel, statement);
-  const std::vector<std::int64_t> tensor =
-      extents(kernel.variables[region.tensor].type.shape, statement.location);
-  const std::vector<std::int64_t> shape = extents(region.shape, statement.location);
+  const std::vector<std::int64_t> tensor = constant_extents(kernel.variables[region.tensor].type.shape);
   const auto part = peer_parts.find(region.tensor);
   const std::string what = part != peer_parts.end() ? "pld::" + std::string(name_in_pld(part->second.op))
                            : statement.value.op == Op::Store ? "store"
                                                              : "load";
-  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+  for (std::size_t axis = 0; axis < tensor.size(); ++axis) {
     const Expr& offset = region.offsets->operands[axis];
-    if (const auto range = range_of(offset);
-        range && range->first >= 0 && range->last <= tensor[axis] - shape[axis])
-      continue;
-    const std::string at = index(offset), last = std::to_string(tensor[axis] - shape[axis]);
-    const std::string condition = at + " < 0 || " + at + " > " + last, size = std::to_string(shape[axis]);
-    const std::string limit = std::to_string(tensor[axis]);
+    const Dim& shape = region.shape[axis];
+    const bool can_be_negative = !shape.is_constant() && ranges[shape.variable].first < 0;
+    if (range_of(offset).first >= 0 && !can_be_negative && ends_inside(offset, shape, tensor[axis])) continue;
+    const std::string at = index(offset), limit = std::to_string(tensor[axis]);
+    const std::string size = shape.is_constant() ? std::to_string(shape.extent) : variables[shape.variable];
+    const std::string last =
+        shape.is_constant() ? std::to_string(tensor[axis] - shape.extent) : limit + " - " + size;
+    const std::string condition =
+        (can_be_negative ? size + " < 0 || " : "") + at + " < 0 || " + at + " > " + last;
     if ((statement.value.attributes.indexed >> axis & 1) != 0) {
       fault_if(condition, fault_index, offset.location.line != 0 ? offset.location : statement.location,
                "x[i]", at, limit);
       continue;
     }
     fault_if(condition, fault_range, statement.location, what + " " + std::to_string(axis), at, limit, size);
+  }
+}
+
+/// What the run has to find of the shapes of an operation; of a tile made of a number also that it fits its room.
+void Context::check_shapes(const Statement& statement) {
+  for (const passes::ShapeCheck& check : passes::shape_checks(kernel, statement.value)) {
+    const Extent given = extent(check.given, statement.location);
+    if (check.expected) {
+      const std::string expected = extent(*check.expected, statement.location).text();
+      fault_if(given.text() + " != " + expected, fault_shape, statement.location, check.what, given.text(),
+               expected);
+      continue;
+    }
+    const std::string name = variables[check.given.variable];
+    if (ranges[check.given.variable].first < 0)
+      fault_if(name + " < 0", fault_shape, statement.location, check.what, name, "0");
+  }
+  check_room(statement.value, statement.location);
+}
+
+/// A tile of a shape that the kernel names: its extents are no larger than its room.
+void Context::check_room(const Expr& value, const SourceLocation& at) {
+  if (value.op != Op::Full && (shape_operand(value.op) < 0 || value.op == Op::TileSlice)) return;
+  for (std::size_t axis = 0; axis < value.type.shape.size(); ++axis) {
+    const Dim& dim = value.type.shape[axis];
+    if (dim.is_constant()) continue;
+    const Extent room = extent(dim, at);
+    if (ranges[dim.variable].last <= room.most) continue;
+    const std::string name = variables[dim.variable], most = std::to_string(room.most);
+    fault_if(name + " > " + most, fault_range, at,
+             std::string(operation(value.op).name) + " " + std::to_string(axis), "0", most, name);
   }
 }
 

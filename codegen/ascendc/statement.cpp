@@ -102,7 +102,10 @@ void Context::run(std::span<const Statement> run) {
       scalar_assign(statement);
     }
   for (const Statement& statement : run)
-    if (statement.value.op == Op::Load || statement.value.op == Op::Store) check_region(statement);
+    if (statement.value.op == Op::Load || statement.value.op == Op::Store)
+      check_region(statement);
+    else
+      check_shapes(statement);
   std::map<fuse::ValueId, Home> temporaries;
   for (const fuse::Nest& nest : plan.nests)
     for (const fuse::Root& root : nest.roots) {
@@ -110,8 +113,8 @@ void Context::run(std::span<const Statement> run) {
       const fuse::Value& value = plan.values[root.value];
       location = value.statement->location;
       if (!temporaries.contains(root.value) && (root.kind == fuse::RootKind::Keep))
-        temporaries.emplace(
-            root.value, new_home(names.fresh(variables[value.variable] + "_kept"), value.dtype, value.shape));
+        temporaries.emplace(root.value, new_home(names.fresh(variables[value.variable] + "_kept"),
+                                                 value.dtype, extents(value.shape, location)));
     }
   for (int number = 0; number < static_cast<int>(plan.nests.size()); ++number)
     Nest(*this, plan, number, temporaries).emit();
@@ -220,6 +223,9 @@ void Context::for_loop(const Statement& statement) {
         first + (static_cast<std::int64_t>(count) - 1) * statement.step.value.as_int64();
     if (count >= 1 && count < 1e9)
       remember_range(variable, Range{std::min(first, last), std::max(first, last)});
+  } else if (statement.step.is_constant() && statement.step.value.as_int64() > 0) {
+    const std::int64_t last = range_of(statement.end).last;
+    remember_range(variable, {range_of(statement.begin).first, last == Range::none ? last : last - 1});
   }
   continue_labels.emplace_back();
   nested(statement.body);
@@ -253,17 +259,17 @@ void Context::read(const Statement& statement) {
   const bool is_region = regions.contains(from);
   const Home home = is_region ? Home{} : home_of(from);
   const View view =
-      is_region ? regions.at(from) : View{home.object, home.dtype, {}, home.extents, home.strides};
+      is_region ? regions.at(from) : View{home.object, home.dtype, {}, home.extents, strides_of(home)};
   Address at = view.at;
   for (std::size_t axis = 0; axis < view.extents.size(); ++axis) {
     const Expr& offset = value.operands[1].operands[axis];
-    const std::string position = index(offset), size = std::to_string(view.extents[axis]);
-    const auto range = range_of(offset);
-    if (!range || range->first < 0 || range->last >= view.extents[axis])
+    const std::string position = index(offset), size = view.extents[axis].text();
+    const Range range = range_of(offset);
+    if (!view.extents[axis].is_constant() || range.first < 0 || range.last >= view.extents[axis].most)
       fault_if(position + " < 0 || " + position + " >= " + size, fault_index, statement.location, "read",
                position, size);
-    at.add({view.strides[axis]}, offset.is_constant() ? "1" : position);
-    if (offset.is_constant()) at.constant += (offset.value.as_int64() - 1) * view.strides[axis];
+    at.add(view.strides[axis].times(offset.is_constant() ? offset.value.as_int64() : 1),
+           offset.is_constant() ? "1" : position);
   }
   const VariableId variable = statement.variable;
   declare(variable);

@@ -22,11 +22,6 @@ std::string reduces_over_ranks(DType dtype) {
   return "reductions over ranks are of float, half, bfloat16 and int32 on this target; convert the tile";
 }
 
-std::string no_counted_exchange(DType) {
-  return "rows of counted items have no lowering for this target yet; exchange whole rows with "
-         "pld::all_to_all";
-}
-
 std::string only_captured(DType) { return "no specialised kernel has it"; }
 
 constexpr Lowering rows[] = {
@@ -169,7 +164,7 @@ constexpr Lowering rows[] = {
     {Op::Allgather, Place::Structure, nullptr, no_double},
     {Op::ReduceScatter, Place::Structure, nullptr, reduces_over_ranks},
     {Op::AllToAll, Place::Structure, nullptr, no_double},
-    {Op::AllToAllV, Place::Refused, nullptr, no_counted_exchange},
+    {Op::AllToAllV, Place::Structure, nullptr, no_double},
     {Op::CommReduce, Place::Structure, nullptr, reduces_over_ranks},
     {Op::CommScatter, Place::Structure, nullptr, no_double},
     {Op::CommGather, Place::Structure, nullptr, no_double},

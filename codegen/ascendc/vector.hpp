@@ -14,8 +14,9 @@
 namespace trilith::codegen::ascendc {
 
 /// What a nest has in the unified buffer at one time: `rows` rows of `columns` elements, `pitch` elements apart.
-/// More than one row: the columns are constant.
+/// Columns that only the run knows are at the start of rows of a constant pitch.
 struct Block {
+  [[nodiscard]] bool is_ragged() const { return max_rows > 1 && !columns.is_constant(); }
   Amount rows{1};
   Amount columns{1};
   std::int64_t max_rows = 1, max_columns = 1, pitch = 1;
@@ -121,6 +122,7 @@ class Vector {
   void takes_rows(std::int64_t lines) { c.takes({{Work::Unit::Vector, lines * block_.max_rows}}); }
   Tile broadcast(const char* operation, const Tile& a, const Tile& b);
   Tile fold_rows(Fold fold, const Tile& a);
+  Tile fold_ragged_rows(Fold fold, const Tile& a);
   Tile fold_flat(Fold fold, const Tile& a);
   /// Elements that the scalar pipe makes one of, or one a row.
   struct Rows {

@@ -81,4 +81,60 @@ bool needs_shape_check(const std::vector<Expr>& operands) {
   return false;
 }
 
+namespace {
+
+/// " [{given}, 8] and [3, 8]": the extents that do not agree stand `back` from the end. Nothing where others are run-time
+/// values, too, which the fault does not tell.
+std::string both_shapes(const Expr& first, const std::string& a, const Expr& second, const std::string& b,
+                        std::size_t back) {
+  std::string text;
+  for (const auto& [tile, number] : {std::pair(&first, a), std::pair(&second, b)}) {
+    const std::vector<Dim>& shape = tile->type.shape;
+    text += text.empty() ? " [" : " and [";
+    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+      const bool meets = shape.size() - axis == back;
+      if (!meets && !shape[axis].is_constant()) return "";
+      text += (axis == 0 ? "" : ", ") + (meets ? number : std::to_string(shape[axis].extent));
+    }
+    text += "]";
+  }
+  return text;
+}
+
+void check_operands(const Expr& value, std::vector<ShapeCheck>& checks) {
+  std::vector<const Expr*> tiles;
+  for (const Expr& operand : value.operands)
+    if (operand.type.is_tile()) tiles.push_back(&operand);
+  for (const Expr* tile : tiles) {
+    const std::vector<Dim>&shape = tile->type.shape, &result = value.type.shape;
+    for (std::size_t back = 1; back <= shape.size(); ++back) {
+      const Dim &given = shape[shape.size() - back], &expected = result[result.size() - back];
+      if (given == expected || given.is(1)) continue;
+      const bool first = tile == tiles.front();
+      const std::string a = first ? message::given_word : message::expected_word,
+                        b = first ? message::expected_word : message::given_word;
+      const std::string shapes = tiles.size() == 2 ? both_shapes(*tiles[0], a, *tiles[1], b, back) : "";
+      checks.push_back({given, expected,
+                        message::broadcast(operation(value.op).name, shapes, result.size() - back, a, b)});
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ShapeCheck> shape_checks(const Kernel& kernel, const Expr& value) {
+  std::vector<ShapeCheck> checks;
+  const Group group = operation(value.op).group;
+  if (value.op == Op::Full) {
+    for (std::size_t axis = 0; axis < value.type.shape.size(); ++axis) {
+      const Dim& dim = value.type.shape[axis];
+      if (!dim.is_constant() && kernel.variables[dim.variable].kind != VariableKind::Extent)
+        checks.push_back({dim, {}, "full " + std::to_string(axis)});
+    }
+  } else if (value.type.is_tile() && group != Group::RowReduce && group != Group::ColReduce) {
+    check_operands(value, checks);
+  }
+  return checks;
+}
+
 }  // namespace trilith::codegen::passes

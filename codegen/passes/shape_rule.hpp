@@ -5,6 +5,8 @@
 #include "codegen/error.hpp"
 #include "codegen/ir.hpp"
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -24,5 +26,13 @@ namespace trilith::codegen::passes {
 
 /// Two run-time extents of this operation that only the run can find equal (see `broadcast`).
 [[nodiscard]] bool needs_shape_check(const std::vector<Expr>& operands);
+
+/// What the run has to find of an elementwise operation or `full` of a specialised kernel (`fault_shape`).
+struct ShapeCheck {
+  Dim given;
+  std::optional<Dim> expected;  ///< equal to this; none: not negative
+  std::string what;             ///< as pl::abi::Fault::what
+};
+[[nodiscard]] std::vector<ShapeCheck> shape_checks(const Kernel& kernel, const Expr& value);
 
 }  // namespace trilith::codegen::passes

@@ -100,12 +100,15 @@ struct Context {
                 const std::string& what, const std::string& given, const std::string& expected,
                 const std::string& length = {});
   void check(const Statement& statement);
+  /// Of a load or a store: the condition under which its check ends the kernel; empty: it never does.
+  [[nodiscard]] std::string leaves_tensor(const Statement& statement);
 
   // emit_statement.cpp, emit_run.cpp
   void statements(std::span<const Statement> list);
   void run(std::span<const Statement> run);
-  void tile_call(const Statement& statement);  ///< tile_call.cpp
-  void remote(const Statement& statement);     ///< emit_remote.cpp
+  /// tile_call.cpp. `store`: writes its result straight to a tensor, and is checked behind the call.
+  void tile_call(const Statement& statement, const Statement* store = nullptr);
+  void remote(const Statement& statement);  ///< emit_remote.cpp
   // emit_accesses.cpp: of a load or store, a gather; nothing where no run is told of it.
   void report_access(const Statement& statement);
   void report_rows(const Statement& statement);

@@ -1,6 +1,6 @@
 // Run-time checks: what specialisation could not prove is tested before memory is touched.
 #include "codegen/error.hpp"
-#include "codegen/message.hpp"
+#include "codegen/passes/shape_rule.hpp"
 #include "codegen/xsimd/context.hpp"
 
 #include <utility>
@@ -20,7 +20,9 @@ void Context::fault_if(const std::string& condition, std::string_view code, cons
 
 namespace {
 
-void check_region(Context& context, const Statement& statement) {
+/// Calls visit(axis, offset, size, extent) for each axis on which the region of a load or a store may leave its tensor.
+template <class Visit>
+void for_each_open_axis(Context& context, const Statement& statement, const Visit& visit) {
   const fuse::Region region = fuse::region_of(context.kernel, statement);
   const std::vector<Dim>& extents = context.kernel.variables[region.tensor].type.shape;
   for (std::size_t axis = 0; axis < region.shape.size(); ++axis) {
@@ -34,80 +36,59 @@ void check_region(Context& context, const Statement& statement) {
       if (constant && offset.value.as_int64() >= 0 && offset.value.as_int64() <= extent.extent - shape.extent)
         continue;
     }
-    const std::string at = context.index(offset), size = context.dim(shape), limit = context.dim(extent);
-    if ((statement.value.attributes.indexed >> axis & 1) != 0) {
-      context.fault_if("device::outside(" + at + ", " + size + ", " + limit + ")", "pl::abi::fault_index",
-                       offset.location.line != 0 ? offset.location : statement.location, "x[i]", at, limit);
-      continue;
-    }
-    const bool store = statement.value.op == Op::Store;
-    context.fault_if("device::outside(" + at + ", " + size + ", " + limit + ")", "pl::abi::fault_range",
-                     statement.location, (store ? "store " : "load ") + std::to_string(axis), at, limit,
-                     size);
+    visit(axis, context.index(offset), context.dim(shape), context.dim(extent));
   }
 }
 
-void check_full(Context& context, const Statement& statement) {
-  for (std::size_t axis = 0; axis < statement.value.type.shape.size(); ++axis) {
-    const Dim& dim = statement.value.type.shape[axis];
-    if (dim.is_constant() || context.kernel.variables[dim.variable].kind == VariableKind::Extent) continue;
-    context.fault_if(context.dim(dim) + " < 0", "pl::abi::fault_shape", statement.location,
-                     "full " + std::to_string(axis), context.dim(dim), "0");
-  }
+std::string outside(const std::string& at, const std::string& size, const std::string& limit) {
+  return "device::outside(" + at + ", " + size + ", " + limit + ")";
 }
 
-/// " [{given}, 8] and [3, 8]": the extents that do not agree stand `back` from the end. Nothing where others are run-time
-/// values, too, which the fault does not tell.
-std::string both_shapes(const Expr& first, const std::string& a, const Expr& second, const std::string& b,
-                        std::size_t back) {
-  std::string text;
-  for (const auto& [tile, number] : {std::pair(&first, a), std::pair(&second, b)}) {
-    const std::vector<Dim>& shape = tile->type.shape;
-    text += text.empty() ? " [" : " and [";
-    for (std::size_t axis = 0; axis < shape.size(); ++axis) {
-      const bool meets = shape.size() - axis == back;
-      if (!meets && !shape[axis].is_constant()) return "";
-      text += (axis == 0 ? "" : ", ") + (meets ? number : std::to_string(shape[axis].extent));
-    }
-    text += "]";
-  }
-  return text;
+void check_region(Context& context, const Statement& statement) {
+  const fuse::Region region = fuse::region_of(context.kernel, statement);
+  for_each_open_axis(
+      context, statement,
+      [&](std::size_t axis, const std::string& at, const std::string& size, const std::string& limit) {
+        const Expr& offset = region.offsets->operands[axis];
+        if ((statement.value.attributes.indexed >> axis & 1) != 0) {
+          context.fault_if(outside(at, size, limit), "pl::abi::fault_index",
+                           offset.location.line != 0 ? offset.location : statement.location, "x[i]", at,
+                           limit);
+          return;
+        }
+        const bool store = statement.value.op == Op::Store;
+        context.fault_if(outside(at, size, limit), "pl::abi::fault_range", statement.location,
+                         (store ? "store " : "load ") + std::to_string(axis), at, limit, size);
+      });
 }
 
-void check_operands(Context& context, const Statement& statement) {
-  const Expr& value = statement.value;
-  std::vector<const Expr*> tiles;
-  for (const Expr& operand : value.operands)
-    if (operand.type.is_tile()) tiles.push_back(&operand);
-  for (const Expr& operand : value.operands) {
-    if (!operand.type.is_tile() || operation(value.op).group == Group::RowReduce ||
-        operation(value.op).group == Group::ColReduce)
-      continue;
-    const std::vector<Dim>&shape = operand.type.shape, &result = value.type.shape;
-    for (std::size_t back = 1; back <= shape.size(); ++back) {
-      const Dim &given = shape[shape.size() - back], &expected = result[result.size() - back];
-      if (given == expected || given.is(1)) continue;
-      const bool first = &operand == tiles.front();
-      const std::string a = first ? message::given_word : message::expected_word,
-                        b = first ? message::expected_word : message::given_word;
-      const std::string shapes = tiles.size() == 2 ? both_shapes(*tiles[0], a, *tiles[1], b, back) : "";
-      context.fault_if(context.dim(given) + " != " + context.dim(expected), "pl::abi::fault_shape",
-                       statement.location,
-                       message::broadcast(operation(value.op).name, shapes, result.size() - back, a, b),
-                       context.dim(given), context.dim(expected));
-    }
+void check_shapes(Context& context, const Statement& statement) {
+  for (const passes::ShapeCheck& check : passes::shape_checks(context.kernel, statement.value)) {
+    const std::string given = context.dim(check.given),
+                      expected = check.expected ? context.dim(*check.expected) : "0";
+    context.fault_if(given + (check.expected ? " != " : " < ") + expected, "pl::abi::fault_shape",
+                     statement.location, check.what, given, expected);
   }
 }
 
 }  // namespace
 
+std::string Context::leaves_tensor(const Statement& statement) {
+  std::string condition;
+  for_each_open_axis(
+      *this, statement,
+      [&](std::size_t, const std::string& at, const std::string& size, const std::string& limit) {
+        condition += (condition.empty() ? "" : " || ") + outside(at, size, limit);
+      });
+  return condition;
+}
+
 void Context::check(const Statement& statement) {
   switch (statement.value.op) {
     case Op::Load:
     case Op::Store: check_region(*this, statement); return report_access(statement);
-    case Op::Full: return check_full(*this, statement);
     case Op::Variable: return;
-    default: return check_operands(*this, statement);
+    default: return check_shapes(*this, statement);
   }
 }
 

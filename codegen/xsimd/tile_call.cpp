@@ -65,12 +65,13 @@ void run_time_checks(Context& context, const Statement& statement) {
 
 }  // namespace
 
-void Context::tile_call(const Statement& statement) {
+void Context::tile_call(const Statement& statement, const Statement* store) {
   for (const TileCallLowering& lowering : lowerings) {
     if (lowering.op != statement.value.op) continue;
     headers.insert(lowering.header);
     comment(statement);
     run_time_checks(*this, statement);
+    if (store != nullptr) check(*store);
     report_rows(statement);
     if (!views.contains(statement.variable)) reserve(buffer_of(statement.variable), statement.location);
     TileCall call(*this, statement);

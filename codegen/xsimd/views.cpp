@@ -133,11 +133,14 @@ std::size_t Context::remote_load_and_store(std::span<const Statement> list) {
   const fuse::Region region = fuse::region_of(kernel, list[1]);
   if (!is_dense(*this, region)) return 0;
   comment(list[1]);
-  check(list[1]);
   const TensorInfo& tensor = tensors.at(region.tensor);
-  views.emplace(list[0].variable, View{tensor.name + offset_of(*this, region),
-                                       strides_of(tensor, list[0].value.type.shape.size())});
+  std::string place = tensor.name + offset_of(*this, region);
+  // What is wrong with the load is told first, as where each runs by itself: without a place it only looks for that.
+  if (const std::string outside = leaves_tensor(list[1]); !outside.empty())
+    place = outside + " ? nullptr : " + place;
+  views.emplace(list[0].variable, View{place, strides_of(tensor, list[0].value.type.shape.size())});
   remote(list[0]);
+  check(list[1]);
   return 2;
 }
 
@@ -153,9 +156,8 @@ std::size_t Context::product_and_store(std::span<const Statement> list) {
   // A single column is contiguous, too.
   if (shape.size() >= 2 && shape.back().is(1) && !strides[shape.size() - 2].is(1)) return 0;
   comment(list[1]);
-  check(list[1]);
   views.emplace(id, View{tensor.name + offset_of(*this, region), strides});
-  tile_call(list[0]);
+  tile_call(list[0], &list[1]);
   return 2;
 }
 

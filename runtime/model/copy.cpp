@@ -176,6 +176,16 @@ void load_rows(Operation& operation, const CopyRequest& request, const std::vect
   }
 }
 
+/// A store of 4 bytes to a cell of a window; false: the store comes now.
+bool changes_signal(const Operation& operation, const CopyRequest& request, Memory& from, const Row& row) {
+  const AtomicMode mode = operation.core().atomic.mode;
+  if (mode != AtomicMode::None && (mode != AtomicMode::Add || request.dst.dtype != Dtype::I32)) return false;
+  std::int32_t value = 0;
+  std::memcpy(&value, from.data(request.src.address + row.src), sizeof value);
+  return operation.core().run().signals(operation.core(), request.dst.address + row.dst, value,
+                                        mode == AtomicMode::Add, request.line);
+}
+
 void store_rows(Operation& operation, const CopyRequest& request, const std::vector<Row>& rows) {
   Memory& memory = operation.memory(request.src);
   std::vector<Range> written, read;
@@ -199,9 +209,11 @@ void store_rows(Operation& operation, const CopyRequest& request, const std::vec
   for (const Range& range : written) operation.writes_global(range);
   operation.start(atomic_kind(operation, request.dst.dtype));
   for (const Row& row : rows) {
-    store_global(operation, request.dst.address + row.dst, memory.data(request.src.address + row.src),
-                 row.bytes, request.dst.dtype);
-    if (row.bytes == sizeof(std::int32_t))
+    const bool may_signal = row.bytes == sizeof(std::int32_t);
+    if (!may_signal || !changes_signal(operation, request, memory, row))
+      store_global(operation, request.dst.address + row.dst, memory.data(request.src.address + row.src),
+                   row.bytes, request.dst.dtype);
+    if (may_signal)
       operation.core().run().signalled(operation.core(), request.dst.address + row.dst, request.line);
   }
 }

@@ -67,6 +67,7 @@ void Core::barrier(std::uint8_t pipe, std::uint32_t line) {
     clocks_[pipe] = complete(pipe);
     return;
   }
+  run_.fenced(*this, line);
   Clock all(id_);
   for (std::uint8_t each = 0; each < pipe_count; ++each) all.join(complete(each));
   clocks_.fill(all);
@@ -182,12 +183,15 @@ void Operation::report(const Access& access, const AccessMap::Conflict& conflict
 }
 
 /// A cell keeps no order of its own: what a store to it knows is given to who looks at it.
-void Operation::signal(const Access& access) {
+bool Operation::signal(const Access& access) {
+  if (!core_.run().gm().is_signal(access.range.begin, access.range.end - access.range.begin)) return false;
+  if (core_.run().call_at(core_, line_) == nullptr)
+    core_.run().use(core_, line_, access.range, access.writes, stamp_.atomic);
   Clock& clock = core_.clock(stamp_.pipe);
   if (!access.writes) {
     WindowOrder::of_process().acquire(access.range.begin, clock);
     looks_ = true;
-    return;
+    return true;
   }
   for (const Stamp& stamp : core_.last_window)
     if (stamp.number != 0 && !clock.knows(stamp))
@@ -195,6 +199,7 @@ void Operation::signal(const Access& access) {
                  core_.run().place(stamp.line), " (pipe ", pipe_name(stamp.pipe),
                  ") may still be under way in a window; PipeBarrier<PIPE_ALL> before the signal"));
   WindowOrder::of_process().release(access.range.begin, clock);
+  return true;
 }
 
 /// Behind a wait, whatever another pipe does to a window must be ordered after the look that ended it.
@@ -217,11 +222,11 @@ void Operation::start(std::uint8_t atomic) {
     if (access.memory != nullptr) return false;
     const std::uint64_t bytes = access.range.end - access.range.begin;
     const AscendC::model::Region& region = *gm.find(access.range.begin, bytes);
-    if (gm.is_signal(access.range.begin, bytes)) {
-      signal(access);
-      return true;
+    if (signal(access)) return true;
+    if (access.window) {
+      core_.run().use(core_, line_, access.range, access.writes, stamp_.atomic);
+      check_window(access);
     }
-    if (access.window) check_window(access);
     return !region.writable;
   });
   for (const Access& access : accesses_) {

@@ -77,6 +77,9 @@ class Core {
   struct Cell {
     std::uint64_t address = 0;
     std::int32_t value = 0;
+    std::uint32_t line = 0;
+    bool compared = false, at_least = false;  ///< with `expected`
+    std::int32_t expected = 0;
   } last_cell;
   std::array<Stamp, pipe_count>
       last_window{};  ///< of each pipe: its last access to a window, but for signals
@@ -139,7 +142,8 @@ class Operation {
 
   void check(const Access& access) const;
   [[noreturn]] void report(const Access& access, const AccessMap::Conflict& conflict) const;
-  void signal(const Access& access);
+  /// Is it one? Else it is an access to data.
+  [[nodiscard]] bool signal(const Access& access);
   void check_window(const Access& access);
 
   Core& core_;

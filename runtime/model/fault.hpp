@@ -27,14 +27,35 @@ struct TextPlace {
   std::uint32_t text_line = 0;
   const char* file = nullptr;
   std::uint32_t line = 0, column = 0;
+  std::int32_t operation = -1;  ///< AscendC::model::SourceLine::operation
 };
 
 /// A core that looks at a cell of a window until it has a value.
 struct Poll {
   std::uint64_t address = 0;
   std::int32_t seen = 0;
+  bool compared = false;  ///< what follows is known
+  bool at_least = false;  ///< else: equal
+  std::int32_t expected = 0;
   TextPlace where;
-  const AscendC::model::SignalWait* wait = nullptr;  ///< what the launch says of it
+  const AscendC::model::WindowCall* call = nullptr;  ///< what the launch says of it
+};
+
+/// A store to a cell of a window by which a kernel tells other ranks something.
+struct Signal {
+  std::uint64_t address = 0;
+  std::int32_t value = 0;
+  bool adds = false;
+  TextPlace where;
+  const AscendC::model::WindowCall* call = nullptr;
+};
+
+/// An access to elements of a window.
+struct WindowUse {
+  std::uint64_t begin = 0, end = 0;
+  bool writes = false, adds = false;
+  TextPlace where;
+  const AscendC::model::WindowCall* call = nullptr;  ///< a collective that does it
 };
 
 /// Who launches kernels: takes their faults. Called on threads of the launch, one at a time.
@@ -52,6 +73,29 @@ class FaultSink {
     (void)poll;
     std::this_thread::sleep_for(std::chrono::microseconds(20));
     return !stopped();
+  }
+  // What a kernel does to windows, in its order, before it is done; false: the core gives up, without a fault.
+  /// Is `accesses` to be called?
+  virtual bool follows() { return false; }
+  virtual bool accesses(const WindowUse& use) {
+    (void)use;
+    return true;
+  }
+  /// A barrier of all pipes that stands in the lines of a call.
+  virtual bool orders(const AscendC::model::WindowCall& call) {
+    (void)call;
+    return true;
+  }
+  /// A look at a cell has seen what was waited for.
+  virtual bool waited(const Poll& poll) {
+    (void)poll;
+    return true;
+  }
+  enum class Answer : std::uint8_t { Store, Stored, Stop };
+  /// Stored: the sink has changed the cell itself.
+  virtual Answer signals(const Signal& signal) {
+    (void)signal;
+    return Answer::Store;
   }
   /// A signal cell was written.
   virtual void signalled(std::uint64_t address, const TextPlace& where) {

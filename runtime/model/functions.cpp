@@ -103,6 +103,9 @@ constexpr Functions table{
     [](const Span* tensor, bool whole, std::uint32_t line) {
       on_core([&](Core& core) { clean_cache(core, *tensor, whole, line); });
     },
+    [](std::int64_t number, bool at_least) {
+      on_core([&](Core& core) { core.run().compared(core, number, at_least); });
+    },
     [] { return current_core()->is_cube(); },
     [] { return current_core()->block(); },
     [] { return current_core()->run().launch().blocks; },

@@ -29,7 +29,8 @@ struct Run::Worker {
   std::thread thread;
 };
 
-Run::Run(const AscendC::model::Launch& launch, FaultSink& sink) : launch_(launch), sink_(sink), gm_(launch) {}
+Run::Run(const AscendC::model::Launch& launch, FaultSink& sink)
+    : launch_(launch), sink_(sink), gm_(launch), follows_(sink.follows()) {}
 
 Run::~Run() {
   for (const auto& worker : workers_) {
@@ -60,7 +61,68 @@ TextPlace Run::place_of(const Core& core, std::uint32_t text_line) const {
   const std::uint32_t at = has_place(text_line) ? text_line : core.last_place;
   if (!has_place(at)) return {text_line, nullptr, 0, 0};
   const AscendC::model::SourceLine& source = launch_.lines[at - 1];
-  return {at, source.file, source.line, source.column};
+  return {at, source.file, source.line, source.column, source.operation};
+}
+
+const AscendC::model::WindowCall* Run::call_at(const Core& core, std::uint32_t text_line) const {
+  // A line of a function stands for the call behind the last place that the core has passed, which is a barrier.
+  const bool in_function = !has_place(text_line);
+  const std::uint32_t at = in_function ? core.last_place : text_line;
+  const AscendC::model::WindowCall* found = nullptr;
+  for (std::int64_t i = 0; i < launch_.call_count; ++i) {
+    const AscendC::model::WindowCall& call = launch_.calls[i];
+    const bool fits = in_function ? at < call.last_line : call.first_line <= at && at <= call.last_line;
+    if (fits && (found == nullptr || call.last_line < found->last_line)) found = &call;
+  }
+  return found;
+}
+
+void Run::go_on(bool goes_on) {
+  if (goes_on) return;
+  stopping_ = true;
+  throw Stop{};
+}
+
+void Run::use(const Core& core, std::uint32_t line, Range range, bool writes, std::uint8_t atomic) {
+  if (!follows_) return;
+  const AscendC::model::WindowCall* const call = has_place(line) ? nullptr : call_at(core, line);
+  go_on(sink_.accesses({range.begin, range.end, writes, atomic != 0, place_of(core, line), call}));
+}
+
+void Run::fenced(const Core& core, std::uint32_t line) {
+  if (!follows_ || !has_place(line)) return;
+  const AscendC::model::WindowCall* const call = call_at(core, line);
+  if (call != nullptr) go_on(sink_.orders(*call));
+}
+
+Poll Run::poll_of(const Core& core) const {
+  const Core::Cell& cell = core.last_cell;
+  return {cell.address,
+          cell.value,
+          cell.compared,
+          cell.at_least,
+          cell.expected,
+          place_of(core, cell.line),
+          call_at(core, cell.line)};
+}
+
+void Run::compared(Core& core, std::int64_t number, bool at_least) {
+  Core::Cell& cell = core.last_cell;
+  if (!gm_.is_signal(cell.address, sizeof(std::int32_t))) return;
+  cell.compared = true;
+  cell.at_least = at_least;
+  cell.expected = static_cast<std::int32_t>(number);
+  if (at_least ? cell.value < number : cell.value != number) return;
+  if (const Poll poll = poll_of(core); poll.call != nullptr) go_on(sink_.waited(poll));
+}
+
+bool Run::signals(const Core& core, std::uint64_t address, std::int32_t value, bool adds,
+                  std::uint32_t line) {
+  const AscendC::model::WindowCall* const call = call_at(core, line);
+  if (call == nullptr || !gm_.is_signal(address, sizeof value)) return false;
+  const FaultSink::Answer answer = sink_.signals({address, value, adds, place_of(core, line), call});
+  go_on(answer != FaultSink::Answer::Stop);
+  return answer == FaultSink::Answer::Stored;
 }
 
 void Run::signalled(const Core& core, std::uint64_t address, std::uint32_t text_line) {
@@ -141,14 +203,7 @@ void Run::wait_for_window(Task& task) {
     if (task.spin_count > 100) std::this_thread::sleep_for(std::chrono::microseconds(20));
     return;
   }
-  Poll poll{task.spin_address, cell.value, place_of(task.core, task.line), nullptr};
-  for (std::int64_t i = 0; i < launch_.wait_count; ++i) {
-    const AscendC::model::SignalWait& wait = launch_.waits[i];
-    // A function is called behind a barrier, whose line has its place.
-    if (wait.first_line <= poll.where.text_line + 1 && poll.where.text_line <= wait.last_line)
-      poll.wait = &wait;
-  }
-  if (!sink_.wait(poll)) stopping_ = true;
+  if (!sink_.wait(poll_of(task.core))) stopping_ = true;
 }
 
 void Run::check_gatherings() {

@@ -45,6 +45,17 @@ class Run {
   /// Of a line, or of the last one with a place of the user's that the core has passed: functions have none.
   [[nodiscard]] TextPlace place_of(const Core& core, std::uint32_t text_line) const;
   [[nodiscard]] bool has_place(std::uint32_t text_line) const;
+  /// What the launch says of a line that signals, waits, fences or is a collective; null: nothing.
+  [[nodiscard]] const AscendC::model::WindowCall* call_at(const Core& core, std::uint32_t text_line) const;
+
+  // What the core does to windows, told to who follows it.
+  void use(const Core& core, std::uint32_t line, Range range, bool writes, std::uint8_t atomic);
+  void fenced(const Core& core, std::uint32_t line);
+  /// The last cell that was looked at.
+  void compared(Core& core, std::int64_t number, bool at_least);
+  /// True: the cell has been changed; false: the store comes now.
+  [[nodiscard]] bool signals(const Core& core, std::uint64_t address, std::int32_t value, bool adds,
+                             std::uint32_t line);
   /// A store to a signal cell has been done.
   void signalled(const Core& core, std::uint64_t address, std::uint32_t text_line);
 
@@ -81,6 +92,9 @@ class Run {
   void end_core(Core& core);
   [[nodiscard]] Task* next_task();
   void wait_for_window(Task& task);
+  [[nodiscard]] Poll poll_of(const Core& core) const;
+  /// Ends the launch where the sink has had enough.
+  void go_on(bool goes_on);
   [[nodiscard]] Task& task_of(const Core& core);
   [[nodiscard]] std::vector<std::uint32_t> partners(const Core& core, std::uint8_t mode) const;
   [[nodiscard]] std::vector<std::uint32_t> all_of(bool cube) const;
@@ -101,6 +115,7 @@ class Run {
   const AscendC::model::Launch launch_;
   FaultSink& sink_;
   GlobalMemory gm_;
+  const bool follows_;  ///< FaultSink::follows
   std::optional<Fault> fault_;
   bool stopping_ = false;
   std::optional<WindowOrder::Member> member_;

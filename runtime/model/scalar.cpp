@@ -139,7 +139,7 @@ std::uint64_t get_global(Core& core, const Span& tensor, std::int64_t index, std
   operation.reads_global(range);
   operation.start();
   const std::uint64_t bits = bits_at(&line.bytes[address - start], size);
-  if (region.window) core.last_cell = {address, static_cast<std::int32_t>(bits)};
+  if (region.window) core.last_cell = {address, static_cast<std::int32_t>(bits), text_line};
   return bits;
 }
 

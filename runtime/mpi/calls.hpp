@@ -35,8 +35,9 @@ struct MpiCalls {
   const char* (*put)(int window, int rank, const MpiRegion* to, const void* dense);
   /// On return the data are there.
   const char* (*get)(int window, int rank, const MpiRegion* from, void* dense);
-  /// Changes a cell at once for all who do the same; delivered on return.
-  const char* (*signal)(int window, int rank, std::int64_t displacement, std::int32_t value, bool add);
+  /// Changes a cell at once for all who do the same; delivered on return. `before`: what it was.
+  const char* (*signal)(int window, int rank, std::int64_t displacement, std::int32_t value, bool add,
+                        std::int32_t* before);
   const char* (*flush)(int window, int rank);
 };
 

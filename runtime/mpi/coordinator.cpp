@@ -24,7 +24,8 @@ void write(Writer& to, const RemoteState& state) {
   for (const RemoteWait& wait : state.waits) {
     const WaitReport& report = wait.report;
     to << report.rank << report.what << report.window << report.index << report.expected << report.at_least
-       << report.seen << wait.part << wait.member << wait.ranks;
+       << report.seen << report.call << report.call_window << report.call_number << wait.part << wait.member
+       << wait.ranks;
     write(to, report.where);
   }
   to << static_cast<std::uint64_t>(state.writers.size());
@@ -41,7 +42,8 @@ RemoteState read_state(Reader& from) {
   for (RemoteWait& wait : state.waits) {
     WaitReport& report = wait.report;
     from >> report.rank >> report.what >> report.window >> report.index >> report.expected >>
-        report.at_least >> report.seen >> wait.part >> wait.member >> wait.ranks;
+        report.at_least >> report.seen >> report.call >> report.call_window >> report.call_number >>
+        wait.part >> wait.member >> wait.ranks;
     read(from, report.where);
   }
   state.writers.resize(from.get<std::uint64_t>());

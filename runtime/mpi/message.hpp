@@ -21,8 +21,11 @@ enum class MessageKind : std::uint8_t {
   Query,    ///< can you still go on?
   Goodbye,  ///< all are leaving
   // Between any two.
-  Add,    ///< elements to a region of the receiver's
-  Added,  ///< done
+  Add,        ///< elements to a region of the receiver's
+  Added,      ///< done
+  ClockAsk,   ///< what time is it?
+  ClockTold,  ///< that time
+  Trace,      ///< what the sender has seen of a run, to the one that writes it down
 };
 
 /// Where all processes of a program meet. The first two lie outside of runs.

@@ -64,7 +64,18 @@ class MpiRunner final : public RankRunner {
   void begin(const std::string& what, const std::string& key) override {
     what_ = what;
     turn_ = world_.turn(what);
-    world_.begin(run_, "runs " + what, key);
+    Trace* const trace = run_.trace() != nullptr ? &run_.trace()->trace() : nullptr;
+    const MpiWorld::Met met = world_.begin(run_, "runs " + what, key,
+                                           trace == nullptr ? std::string() : Writer(trace->start()).bytes);
+    const std::string& first = met.payloads.front();
+    if (trace == nullptr || world_.rank() == 0 || first.empty()) return;
+    // Rank 0 writes the file.
+    const auto rank = static_cast<std::uint64_t>(world_.rank());
+    trace->send_by(
+        {.send = [this](TracePiece piece, std::string_view text) { world_.send_trace(piece, text); },
+         .first_arrow = rank << 40,
+         .host_of_rank = world_.rank(),
+         .start = Reader(first).get<Clock::time_point>() - world_.clock_of_first_rank()});
   }
 
   void enqueue(int rank, Job job) override {
@@ -120,6 +131,12 @@ class MpiRunner final : public RankRunner {
   [[nodiscard]] std::exception_ptr end(std::exception_ptr failure) override {
     // A process that stands elsewhere fails the run; then all come here, if they still live.
     const std::unique_lock<std::mutex> turn = std::move(turn_);
+    struct NoMore {
+      RunTrace* const run;
+      ~NoMore() {
+        if (run != nullptr && run->trace().is_sent()) run->trace().write_itself();
+      }
+    } no_more{run_.trace()};
     for (bool again = false;; again = true) {
       try {
         const MpiWorld::Met met = world_.end("ends " + what_);

@@ -2,6 +2,7 @@
 
 #include "pl/error.hpp"
 #include "runtime/error_text.hpp"
+#include "runtime/mpi/clock_bounds.hpp"
 #include "runtime/mpi/mpi_backing.hpp"
 #include "runtime/mpi/mpi_library.hpp"
 #include "runtime/program.hpp"
@@ -120,7 +121,7 @@ void MpiWorld::look() {
 void MpiWorld::give_up(std::exception_ptr why) {
   broken_ = why;
   if (arrived_ != nullptr) finish(std::exchange(arrived_, nullptr)->request, why);
-  for (const auto& [number, request] : std::exchange(adds_, {})) finish(*request, why);
+  for (const auto& [number, request] : std::exchange(asked_, {})) finish(*request, why);
   if (run_ != nullptr) run_->fail(why);
 }
 
@@ -242,18 +243,39 @@ void MpiWorld::handle(int from, std::string_view bytes) {
       send(0, answer.bytes);
       return;
     }
-    case MessageKind::Goodbye: ending_ = true; return;
-    case MessageKind::Add: apply_add(from, message); return;
-    case MessageKind::Added: {
-      const auto found = adds_.find(message.get<std::uint64_t>());
-      if (found == adds_.end()) return;
-      Request* const request = found->second;
-      adds_.erase(found);
-      finish(*request);
+    case MessageKind::ClockAsk:
+      send(from, (Writer(MessageKind::ClockTold) << message.get<std::uint64_t>() << Clock::now()).bytes);
+      return;
+    case MessageKind::ClockTold: {
+      const auto number = message.get<std::uint64_t>();
+      answer(number, (Writer(message.get<Clock::time_point>()) << Clock::now()).bytes);
       return;
     }
+    case MessageKind::Trace:
+      if (run_ != nullptr && run_->trace() != nullptr) {
+        const auto piece = message.get<TracePiece>();
+        run_->trace()->take(piece, message.rest());
+      }
+      return;
+    case MessageKind::Goodbye: ending_ = true; return;
+    case MessageKind::Add: apply_add(from, message); return;
+    case MessageKind::Added: answer(message.get<std::uint64_t>(), {}); return;
     default: coordinator_->handle(from, kind, message); return;
   }
+}
+
+std::uint64_t MpiWorld::expect_answer(Request& request) {
+  asked_[next_question_] = &request;
+  return next_question_++;
+}
+
+void MpiWorld::answer(std::uint64_t question, std::string text) {
+  const auto found = asked_.find(question);
+  if (found == asked_.end()) return;
+  Request* const request = found->second;
+  asked_.erase(found);
+  request->answer = std::move(text);
+  finish(*request);
 }
 
 MpiWorld::Met MpiWorld::meet(Meeting meeting, const std::string& what, const std::string& key,
@@ -279,14 +301,15 @@ std::unique_lock<std::mutex> MpiWorld::turn(const std::string& what) {
   return std::unique_lock(turn_);
 }
 
-void MpiWorld::begin(ProgramRun& run, const std::string& what, const std::string& key) {
+MpiWorld::Met MpiWorld::begin(ProgramRun& run, const std::string& what, const std::string& key,
+                              const std::string& payload) {
   // Known before the others may begin: they can fail at once.
   on_thread([&] {
     run_ = &run;
     failure_is_known_ = false;
   });
   try {
-    (void)meet(Meeting::Begin, what, key);
+    return meet(Meeting::Begin, what, key, payload);
   } catch (...) {
     forget_run();
     throw;
@@ -304,6 +327,35 @@ void MpiWorld::tell_failure(std::string failure) {
     Writer message(MessageKind::Failed);
     message.bytes += failure;
     send(0, message.bytes);
+  });
+}
+
+Clock::duration MpiWorld::clock_of_first_rank() {
+  ClockBounds bounds;
+  // The shortest of some ways there and back tells most.
+  constexpr int ways = 8;
+  for (int i = 0; i < ways; ++i) {
+    Request request;
+    request.keep = true;
+    Clock::time_point asked;
+    request.work = [&] {
+      asked = Clock::now();
+      send(0, (Writer(MessageKind::ClockAsk) << expect_answer(request)).bytes);
+    };
+    run_and_wait(request);
+    Reader answer(request.answer);
+    const auto told = answer.get<Clock::time_point>();
+    bounds.add(asked, told, answer.get<Clock::time_point>());
+  }
+  return bounds.ahead();
+}
+
+void MpiWorld::send_trace(TracePiece piece, std::string_view text) {
+  Writer message(MessageKind::Trace);
+  message << piece;
+  message.bytes += text;
+  post([this, bytes = std::move(message.bytes)] {
+    if (!broken_) send(0, bytes);
   });
 }
 
@@ -409,8 +461,9 @@ void MpiWorld::put(int rank, const RemoteRegion& to, const void* dense) {
   });
 }
 
-void MpiWorld::signal(int rank, const std::int32_t* cell, std::int32_t value, bool add) {
+std::int32_t MpiWorld::signal(int rank, const std::int32_t* cell, std::int32_t value, bool add) {
   const WindowPool::Place place = place_of(cell);
+  std::int32_t before = 0;
   on_thread([&] {
     // Of every piece: the data may lie in another window than the cell.
     for (std::size_t window = 0; window < unflushed_.size(); ++window) {
@@ -418,8 +471,9 @@ void MpiWorld::signal(int rank, const std::int32_t* cell, std::int32_t value, bo
       if (unflushed) require(calls_.flush(static_cast<int>(window), rank));
       unflushed = false;
     }
-    require(calls_.signal(place.window, rank, place.displacement, value, add));
+    require(calls_.signal(place.window, rank, place.displacement, value, add, &before));
   });
+  return before;
 }
 
 void MpiWorld::fence() {
@@ -444,10 +498,9 @@ void MpiWorld::add(int rank, const RemoteRegion& to, const void* dense) {
   Request request;
   request.keep = true;
   request.work = [&] {
-    const std::uint64_t number = next_add_++;
-    adds_[number] = &request;
     Writer message(MessageKind::Add);
-    message << number << place << to.dtype << std::vector<std::int64_t>(to.shape.begin(), to.shape.end())
+    message << expect_answer(request) << place << to.dtype
+            << std::vector<std::int64_t>(to.shape.begin(), to.shape.end())
             << std::vector<std::int64_t>(to.strides.begin(), to.strides.end());
     message.bytes.append(static_cast<const char*>(dense), static_cast<std::size_t>(bytes));
     send(rank, message.bytes);

@@ -14,6 +14,7 @@
 #include "runtime/mpi/message.hpp"
 #include "runtime/mpi/window_pool.hpp"
 #include "runtime/thread_annotations.hpp"
+#include "runtime/trace.hpp"
 #include "runtime/windows/remote_memory.hpp"
 
 #include <atomic>
@@ -62,12 +63,16 @@ class MpiWorld final : public RemoteMemory {
     AloneHere& operator=(const AloneHere&) = delete;
   };
   /// As meet, at the beginning and the end of a run.
-  void begin(ProgramRun& run, const std::string& what, const std::string& key);
+  Met begin(ProgramRun& run, const std::string& what, const std::string& key, const std::string& payload);
   [[nodiscard]] Met end(const std::string& what) { return meet(Meeting::End, what); }
   /// Where its end cannot be.
   void forget_run();
   /// Tells the others. Does not wait.
   void tell_failure(std::string failure);
+  /// How much rank 0's clock is ahead of that of this process.
+  [[nodiscard]] Clock::duration clock_of_first_rank();
+  /// What this process has seen of a run goes to rank 0, in front of whatever it does afterwards. Does not wait.
+  void send_trace(TracePiece piece, std::string_view text);
   /// What every process gives, in the order of ranks. All call it.
   [[nodiscard]] std::vector<std::string> exchange(const std::string& own);
   /// `data` of the root's goes to all. All call it.
@@ -83,13 +88,14 @@ class MpiWorld final : public RemoteMemory {
   void get(int rank, const RemoteRegion& from, void* dense) override;
   void put(int rank, const RemoteRegion& to, const void* dense) override;
   void add(int rank, const RemoteRegion& to, const void* dense) override;
-  void signal(int rank, const std::int32_t* cell, std::int32_t value, bool add) override;
+  std::int32_t signal(int rank, const std::int32_t* cell, std::int32_t value, bool add) override;
   void fence() override;
 
  private:
   struct Request {
     std::function<void()> work;
-    bool keep = false;  ///< done when an answer comes, not when `work` returns
+    bool keep = false;   ///< done when an answer comes, not when `work` returns
+    std::string answer;  ///< with which it has come
     std::exception_ptr error;
     std::atomic<std::uint32_t> done{0};
   };
@@ -114,6 +120,8 @@ class MpiWorld final : public RemoteMemory {
   void require(const char* problem) const;
   void flush_all();
   void apply_add(int from, Reader& message);
+  [[nodiscard]] std::uint64_t expect_answer(Request& request);
+  void answer(std::uint64_t question, std::string text);
   [[nodiscard]] RemoteState state();
   [[nodiscard]] WindowPool::Place place_of(const void* address);
   void leave();
@@ -133,8 +141,8 @@ class MpiWorld final : public RemoteMemory {
   std::unique_ptr<Coordinator> coordinator_;
   std::deque<std::string> to_self_;
   std::vector<std::vector<bool>> unflushed_;  ///< by window and rank: puts that may be under way
-  std::map<std::uint64_t, Request*> adds_;
-  std::uint64_t next_add_ = 0;
+  std::map<std::uint64_t, Request*> asked_;   ///< by the number of the question: who wait for its answer
+  std::uint64_t next_question_ = 0;
   Arrived* arrived_ = nullptr;
   ProgramRun* run_ = nullptr;
   bool failure_is_known_ = false;  ///< to the coordinator

@@ -239,12 +239,21 @@ void Checker::change(CheckedThread& thread, const WindowPart& part, std::int32_t
 
 void Checker::tell(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int32_t number) {
   const ShortLock lock(mutex_);
+  note(thread, cell, number);
+  WaitMonitor::set(part, cell, number);
+}
+
+void Checker::note_told(CheckedThread& thread, const std::int32_t* cell, std::int32_t number) {
+  const ShortLock lock(mutex_);
+  note(thread, cell, number);
+}
+
+void Checker::note(CheckedThread& thread, const std::int32_t* cell, std::int32_t number) {
   auto& [before, last] = told_[cell];
   std::swap(before, last);
   last.number = number;
   last.clock = thread.clock;
   thread.clock.tick(thread.lane);
-  WaitMonitor::set(part, cell, number);
 }
 
 void Checker::heard(CheckedThread& thread, const std::int32_t* cell, std::int32_t number) {

@@ -60,6 +60,8 @@ class Checker {
   /// The same of a cell of Trilith's own that one thread at a time sets to growing numbers: what comes before is told to
   /// who has seen the number.
   void tell(CheckedThread& thread, const WindowPart& part, std::int32_t* cell, std::int32_t number);
+  /// Where somebody else sets the cell, or nobody.
+  void note_told(CheckedThread& thread, const std::int32_t* cell, std::int32_t number);
   void heard(CheckedThread& thread, const std::int32_t* cell, std::int32_t number);
   /// `count` cells of a rank's own, from the first on, are the .signal of a collective that it enters.
   void lend_to_collective(CheckedThread& thread, const WindowPart& part, std::int32_t* cell,
@@ -110,6 +112,7 @@ class Checker {
     std::vector<Kind> kinds;
     std::vector<std::uint32_t> calls;  ///< in order: numbers of kinds
   };
+  void note(CheckedThread& thread, const std::int32_t* cell, std::int32_t number) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] const char* lasting(const char* file) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] Part* part_of(const char* address) TRILITH_REQUIRES(mutex_);
   [[nodiscard]] WindowAccess make_access(const CheckedThread& thread, WindowAccess::Kind kind,

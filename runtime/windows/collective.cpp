@@ -328,7 +328,7 @@ class Collective {
     meet();
     const WindowPart& neighbour = memory_.part((own_.member + 1) % size());
     CallNote note;
-    require_same(own, call_of(neighbour, own.number, note), neighbour);
+    require_same(own, call_of(neighbour, own.number, note), own_, neighbour, checker());
   }
   /// The same where the ranks see each other; `few`: with the elements.
   void enter_in_memory(const FewElements* few) {
@@ -346,7 +346,7 @@ class Collective {
       // Of a peer that has come first: the second line of the cache comes beside the first.
       __builtin_prefetch(shown.data.data() + 16);
       look_for(peer, shown.number, own.number);
-      require_same(own, shown.call, peer);
+      require_same(own, shown.call, own_, peer, checker());
       places_[static_cast<std::size_t>(peer.member)] = &shown;
     });
     // Of few elements the last step does it.
@@ -364,40 +364,9 @@ class Collective {
         has_root() || call_.operation == abi::remote_send_recv ? static_cast<std::int32_t>(call_.peer) : 0,
         barrier ? 0 : elements_,
         call_.where};
-    if (Checker* const checker = this->checker()) checker->note_collective(own_, call, text);
+    if (Checker* const checker = this->checker()) checker->note_collective(own_, call, text_with_place);
     return call;
   }
-  void require_same(const CollectiveCall& own, const CollectiveCall& other, const WindowPart& peer) const {
-    if (own.same_as(other)) return;
-    throw CommError(
-        "ranks make different collective calls, of " + memory_.title() + ": call " +
-            std::to_string(own.number) + " of rank " + std::to_string(own_.rank) + " is " + text(own) +
-            ", of rank " + std::to_string(peer.rank) + " " + text(other) +
-            "; every rank makes the same calls in the same order, with the same shape and options" +
-            (checker() != nullptr ? checker()->collectives(memory_) : std::string()),
-        call_.where.location());
-  }
-  [[nodiscard]] static std::string text(const CollectiveCall& call) {
-    std::string result = name_of(static_cast<abi::RemoteOperation>(call.operation));
-    if (call.elements != 0)
-      result += " of " + std::to_string(call.elements) + " " +
-                std::string(codegen::name_of(static_cast<DType>(call.dtype)));
-    if (call.operation == abi::remote_broadcast || call.operation == abi::remote_scatter)
-      result += " from root " + std::to_string(call.peer);
-    if (call.operation == abi::remote_reduce || call.operation == abi::remote_gather)
-      result += " to root " + std::to_string(call.peer);
-    if (call.operation == abi::remote_send_recv)
-      result += " from rank " + std::to_string(call.peer) + " to rank " + std::to_string(call.mode);
-    if (call.operation == abi::remote_allreduce || call.operation == abi::remote_reduce_scatter ||
-        call.operation == abi::remote_reduce) {
-      static constexpr const char* names[] = {"Sum", "Max", "Min", "Prod"};
-      result += std::string(" by ") + names[call.mode % 4];
-      if (call.mode / 4 != 0) result += call.mode / 4 == 2 ? " (ring)" : " (mesh)";
-    }
-    if (call.has_signal) result += " with .signal";
-    return result + " at " + call.where.location().str();
-  }
-
   /// Those of the members [first, last).
   [[nodiscard]] std::vector<const WindowPart*> parts(int first, int last) const {
     std::vector<const WindowPart*> result;
@@ -546,12 +515,7 @@ class Collective {
 
 void perform_collective(const RemoteCall& call) {
   WindowPart::State& state = *call.window->window->state;
-  if (state.in_collective.exchange(true, std::memory_order_acquire))
-    throw CommError(std::string(name_of(call.operation)) + " of " + call.window->window->memory->title() +
-                        " while rank " + std::to_string(call.window->window->rank) +
-                        " is in another collective of that window, in another block or task; give each a "
-                        "window of its own, or let one wait for the other",
-                    call.where.location());
+  begin_collective(*call.window->window, name_of(call.operation), call.where);
   struct Leave {
     WindowPart::State& state;
     ~Leave() { state.in_collective.store(false, std::memory_order_release); }

@@ -1,5 +1,6 @@
 #include "runtime/windows/deadlock_report.hpp"
 
+#include "runtime/windows/call_note.hpp"
 #include "runtime/windows/remote_call.hpp"
 
 #include <algorithm>
@@ -10,6 +11,23 @@
 namespace pl::detail {
 
 bool waits_for_change(const CellWait& wait) { return wait.wraps && !wait.at_least; }
+
+namespace {
+
+void add_call(WaitReport& report, const CellWait& wait) {
+  const WindowPart& part = wait.collective != nullptr ? *wait.collective : *wait.part;
+  const CollectiveCall& call = last_call(part);
+  // Others wait for the end of the one before.
+  if (part.state->collectives == 0 || call.operation != wait.operation) return;
+  report.call = text_of(call);
+  if (wait.collective != nullptr)
+    report.call += " = the cells from " + std::to_string(part.state->first_signal_cell) + " of " +
+                   part.state->signal->memory->title();
+  report.call_window = part.memory->title();
+  report.call_number = call.number;
+}
+
+}  // namespace
 
 WaitReport report_of(const CellWait& wait) {
   WaitReport report;
@@ -24,6 +42,7 @@ WaitReport report_of(const CellWait& wait) {
   report.at_least = wait.at_least;
   report.changes = waits_for_change(wait);
   report.seen = std::atomic_ref(*wait.cell).load(std::memory_order_seq_cst);
+  add_call(report, wait);
   if (wait.index < 0) return report;
   const auto& writers = wait.part->state->last_writers;
   const LastWriter& last = writers[static_cast<std::size_t>(wait.index) % writers.size()];
@@ -49,12 +68,12 @@ std::set<int> awaited(const WaitReport& wait, const std::vector<WaitReport>& wai
   return result;
 }
 
-std::string text_of(const std::set<int>& ranks) {
+std::string text_of(const std::set<int>& ranks, const char* last_separator = " or ") {
   std::string text = "rank ";
   std::size_t left = ranks.size();
   for (const int rank : ranks) {
     text += std::to_string(rank);
-    if (--left != 0) text += left == 1 ? " or " : ", ";
+    if (--left != 0) text += left == 1 ? last_separator : ", ";
   }
   return text;
 }
@@ -94,11 +113,44 @@ std::string cycle_text(const std::vector<WaitReport>& waits, const std::vector<i
   return "\n  cycle: each of the ranks " + text + " waits for another one of them";
 }
 
+/// Of a window with whose data ranks are in different collective calls: who makes which; or nothing.
+std::string different_calls(const std::vector<WaitReport>& waits) {
+  struct Call {
+    const WaitReport* first;
+    std::set<int> ranks;
+  };
+  const auto same = [](const WaitReport& a, const WaitReport& b) {
+    return a.call_window == b.call_window && a.call_number == b.call_number && a.call == b.call;
+  };
+  std::map<std::string, std::vector<Call>> by_window;
+  for (const WaitReport& wait : waits) {
+    if (wait.call.empty()) continue;
+    std::vector<Call>& calls = by_window[wait.call_window];
+    auto known = std::ranges::find_if(calls, [&](const Call& call) { return same(*call.first, wait); });
+    if (known == calls.end()) known = calls.insert(known, {&wait, {}});
+    known->ranks.insert(wait.rank);
+  }
+  constexpr std::size_t most = 8;
+  for (const auto& [window, calls] : by_window) {
+    if (calls.size() < 2) continue;
+    std::string text = "ranks make different collective calls, of " + window + ":";
+    for (std::size_t i = 0; i < calls.size() && i < most; ++i)
+      text += "\n  call " + std::to_string(calls[i].first->call_number) + " of " +
+              text_of(calls[i].ranks, " and ") + " is " + calls[i].first->call + " at " +
+              calls[i].first->where.str();
+    if (calls.size() > most) text += "\n  … and " + std::to_string(calls.size() - most) + " more";
+    return text + "\n  every rank makes the same calls in the same order, with the same shape and options\n";
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string deadlock_text(const std::vector<WaitReport>& waits, const std::vector<int>& finished,
                           const std::string& collectives) {
-  std::string text = "deadlock: " + std::to_string(waits.size()) + (waits.size() == 1 ? " wait" : " waits") +
+  const std::string different = different_calls(waits);
+  std::string text = different + "deadlock: " + std::to_string(waits.size()) +
+                     (waits.size() == 1 ? " wait" : " waits") +
                      " that nothing can end any more; every rank of the window is waiting or has finished";
   constexpr std::size_t most = 32;
   for (std::size_t i = 0; i < waits.size() && i < most; ++i) {
@@ -123,6 +175,7 @@ std::string deadlock_text(const std::vector<WaitReport>& waits, const std::vecto
   for (const int rank : finished) ranks += (ranks.empty() ? "" : ", ") + std::to_string(rank);
   if (!ranks.empty()) text += "\n  finished: rank " + ranks;
   text += cycle_text(waits, finished) + collectives;
+  if (!different.empty()) return text;
   return text +
          "\n  Check that each wait has its notify, with the right peer, cell and value, before the "
          "notifier itself waits";

@@ -25,6 +25,10 @@ struct WaitReport {
   std::int32_t seen = 0;
   int writer = -1;  ///< the rank that wrote the cell last; -1: none
   Location written_at;
+  // Of a wait in a collective:
+  std::string call;               ///< which one, equal on all ranks that make the same; empty: none
+  std::string call_window;        ///< of its data
+  std::uint32_t call_number = 0;  ///< among the rank's calls of that window
 };
 
 /// A wait until the cell has another value than `expected`, whatever that is: `wraps` without `at_least`.

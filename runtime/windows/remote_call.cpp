@@ -182,6 +182,7 @@ void load_or_store(RemoteCall& call) {
   // The tile may lie in a window, too: compiled code does not copy what is only loaded or only stored.
   if (call.operation == abi::remote_load) {
     before_read(peer, remote, call.shape, call);
+    if (call.data == nullptr) return;
     transfer_from(peer, tile, Apart(peer, tile, remote, call.shape, call).from(), call.shape, window.dtype);
   } else {
     transfer_to_peer(peer, remote, Apart(peer, remote, tile, call.shape, call).from(), call.shape,

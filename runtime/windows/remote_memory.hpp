@@ -32,8 +32,8 @@ class RemoteMemory {
   /// Adds, element by element atomically, also against what the owner's kernels add. There on return.
   virtual void add(int rank, const RemoteRegion& to, const void* dense) = 0;
   /// Sets a signal cell or adds to it, at any rank, the own one too: the only way in which cells may be changed. There on
-  /// return, behind everything that this process has put to that rank.
-  virtual void signal(int rank, const std::int32_t* cell, std::int32_t value, bool add) = 0;
+  /// return, behind everything that this process has put to that rank. Gives the value before.
+  virtual std::int32_t signal(int rank, const std::int32_t* cell, std::int32_t value, bool add) = 0;
   /// Everything that this process has put is there on return.
   virtual void fence() = 0;
 

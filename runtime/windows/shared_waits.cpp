@@ -17,6 +17,8 @@ namespace {
 
 // More threads of one rank than any machine starts. Without physical pages until they are used.
 constexpr int most_waits = 4096;
+// The paths of the sources of a program's kernels. In the same way.
+constexpr std::size_t text_bytes = 1 << 18;
 
 enum Commit : std::int32_t { Undecided, Send, Leave };
 
@@ -40,6 +42,7 @@ struct alignas(64) SharedWaits::Rank {
   std::atomic<std::int32_t> commit{Undecided};
   std::atomic<std::int32_t> code{Undecided};
   Slot slots[most_waits];
+  char texts[text_bytes];
 };
 
 struct SharedWaits::Snapshot {
@@ -97,6 +100,8 @@ std::uint64_t SharedWaits::left(int number) const { return rank(number).left.loa
 void SharedWaits::note_idle(int number, std::uint64_t left) { rank(number).idle_at.store(left + 1); }
 
 void SharedWaits::finish(int number) { rank(number).finished.store(true); }
+
+std::span<char> SharedWaits::texts(int number) const { return rank(number).texts; }
 
 bool SharedWaits::wait_for_commit(int number) {
   std::atomic<std::int32_t>& word = rank(number).commit;

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ class SharedWaits {
   [[nodiscard]] std::uint64_t left(int rank) const;
   void note_idle(int rank, std::uint64_t left);
   void finish(int rank);
+  /// For texts of a rank that all processes read.
+  [[nodiscard]] std::span<char> texts(int rank) const;
   /// Sleeps until the host has said what to do with the results.
   [[nodiscard]] bool wait_for_commit(int rank);
   /// The same for code that it was asked for: is it there?

@@ -2,6 +2,7 @@
 
 #include "runtime/measure.hpp"
 #include "runtime/thread_state.hpp"
+#include "runtime/windows/call_note.hpp"
 #include "runtime/windows/meeting.hpp"
 #include "runtime/windows/task_watch.hpp"
 #include "runtime/windows/wait_monitor.hpp"
@@ -61,18 +62,16 @@ SignalCells::SignalCells(const RemoteCall& call, const ViewRef& cells) : call_(c
                                          static_cast<std::int32_t*>(cells.data), index_of(cells), ranks,
                                          name_of(call.operation), call.where);
   const WindowPart& own = *cells.window;
+  WindowPart::State& state = *call.window->window->state;
+  state.signal = &own;
+  state.first_signal_cell = index_of(cells);
   for (int member = 0; member < ranks; ++member)
     await_results(own, own.memory->part(member), call.operation, call.where);
   for (int member = 0; member < ranks; ++member) {
     // A peer that has come first has added its 1.
     const std::int32_t seen =
         std::atomic_ref(static_cast<std::int32_t*>(cells.data)[member]).load(std::memory_order_relaxed);
-    if (seen != 0 && seen != 1)
-      throw CommError(std::string(name_of(call.operation)) + ": cell " + std::to_string(member) +
-                          " of .signal is " + std::to_string(seen) +
-                          " before the call; the cells of a collective's signal are its own: use others for "
-                          "pld::notify, and do not write them",
-                      call.where.location());
+    require_clear(name_of(call.operation), member, seen, call.where);
   }
 }
 
@@ -87,7 +86,7 @@ void SignalCells::step() {
   for (int i = 1; i < memory.size(); ++i) {
     const int member = (own.member + i) % memory.size();
     memory.monitor().wait({&own, cells_at(cells_, own.member) + member, index_of(cells_) + member, steps_,
-                           true, false, call_.operation, call_.where});
+                           true, false, call_.operation, call_.where, nullptr, call_.window->window});
   }
 }
 

@@ -39,9 +39,8 @@ void TaskWatch::tell(const Touched& touched) {
 }
 
 void TaskWatch::flush_all() {
-  const std::size_t count = std::exchange(touched_count_, 0);
-  next_ = 0;
-  for (std::size_t i = 0; i < count; ++i) tell(touched_[i]);
+  const std::size_t count = std::exchange(touched_count_, 0), oldest = std::exchange(next_, 0);
+  for (std::size_t i = 0; i < count; ++i) tell(touched_[(oldest + i) % touched_.size()]);
 }
 
 void RankWatch::submitted(TaskNumber task, std::span<const TaskNumber> after) {
@@ -135,11 +134,17 @@ void note_elements(WindowAccess::Kind kind, const char* what, const ViewRef& vie
     step += steps[axis] * view.strides[axis];
   }
   if (step == 0) count = 1;
+  const char* data = static_cast<const char*>(view.data) + first * element;
+  // As one access elements would be looked at from the lowest on, whichever way the loop goes.
+  if (step < -1 && watch->is_block()) {
+    for (std::int64_t i = 0; i < count; ++i, data += step * element)
+      watch->touch(kind, what, where, data, data + element, element);
+    return;
+  }
   if (step < 0) {
-    first += step * (count - 1);
+    data += step * (count - 1) * element;
     step = -step;
   }
-  const char* const data = static_cast<const char*>(view.data) + first * element;
   if (watch->is_block() && (count == 1 || step == 1))
     return watch->touch(kind, what, where, data, data + count * element, element);
   watch->checker()->access(watch->thread(), kind, what, where, {data, {&step, 1}, {&count, 1}, element},

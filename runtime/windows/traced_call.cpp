@@ -32,7 +32,7 @@ std::string peer_of(const RemoteCall& call) {
   return R"(, "peer": )" + std::to_string(memory.part(static_cast<int>(call.peer)).rank);
 }
 
-/// Nothing for a cell in another process's memory.
+/// Nothing for a call that has changed none.
 std::string cell_of(const TracedThread& thread) {
   return thread.cell < 0 ? std::string() : R"(, "cell": )" + std::to_string(thread.cell);
 }

@@ -19,6 +19,7 @@
 #include <set>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace pl::detail {
 namespace {
@@ -49,15 +50,19 @@ bool futex_wait(std::int32_t* cell, std::int32_t seen, long milliseconds) {
 
 void futex_wake(std::int32_t* cell) { syscall(SYS_futex, cell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0); }
 
-/// Makes a change of a cell and wakes who waits in that part.
-template <class Change>
-void change_cell(const WindowPart& part, std::int32_t* cell, const Change& change) {
+void wake_sleepers(const WindowPart& part, std::int32_t* cell) {
+  if (part.state->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(cell);
+}
+
+/// Makes a change of a cell, which gives its value before, and wakes who waits in that part. `after`: the value that the
+/// change makes of the one before.
+template <class Change, class After>
+void change_cell(const WindowPart& part, const std::int32_t* cell, const Change& change, const After& after) {
   if (TracedThread* const traced = thread_state().traced; traced != nullptr && traced->run != nullptr)
       [[unlikely]]
-    traced->run->change(*traced, part, cell, change);
+    traced->run->change(*traced, part, cell, change, after);
   else
-    change();
-  if (part.state->sleepers.load(std::memory_order_seq_cst) != 0) futex_wake(cell);
+    (void)change();
 }
 
 }  // namespace
@@ -74,16 +79,25 @@ bool is_satisfied(const CellWait& wait, std::int32_t seen) {
 }
 
 void WaitMonitor::add(const WindowPart& part, std::int32_t* cell, std::int32_t value) {
-  if (RemoteMemory* const remote = part.memory->remote()) return remote->signal(part.rank, cell, value, true);
-  change_cell(part, cell,
-              [&] { std::atomic_ref<std::int32_t>(*cell).fetch_add(value, std::memory_order_seq_cst); });
+  const auto sum = [value](std::int32_t before) {
+    return static_cast<std::int32_t>(static_cast<std::uint32_t>(before) + static_cast<std::uint32_t>(value));
+  };
+  if (RemoteMemory* const remote = part.memory->remote())
+    return change_cell(part, cell, [&] { return remote->signal(part.rank, cell, value, true); }, sum);
+  change_cell(
+      part, cell,
+      [&] { return std::atomic_ref<std::int32_t>(*cell).fetch_add(value, std::memory_order_seq_cst); }, sum);
+  wake_sleepers(part, cell);
 }
 
 void WaitMonitor::set(const WindowPart& part, std::int32_t* cell, std::int32_t value) {
+  const auto given = [value](std::int32_t) { return value; };
   if (RemoteMemory* const remote = part.memory->remote())
-    return remote->signal(part.rank, cell, value, false);
-  change_cell(part, cell,
-              [&] { std::atomic_ref<std::int32_t>(*cell).store(value, std::memory_order_seq_cst); });
+    return change_cell(part, cell, [&] { return remote->signal(part.rank, cell, value, false); }, given);
+  change_cell(
+      part, cell,
+      [&] { return std::atomic_ref<std::int32_t>(*cell).exchange(value, std::memory_order_seq_cst); }, given);
+  wake_sleepers(part, cell);
 }
 
 void WaitMonitor::set_quietly(std::int32_t* cell, std::int32_t value) {
@@ -174,10 +188,10 @@ void WaitMonitor::wake_all() {
 bool WaitMonitor::wake_satisfied() {
   const Lock lock(mutex_);
   bool any = false;
-  for (const Sleeper* sleeper : sleepers_) {
+  for (Sleeper* const sleeper : sleepers_) {
     if (!is_satisfied(sleeper->wait, load(sleeper->wait.cell))) continue;
     futex_wake(sleeper->wait.cell);
-    any = true;
+    any |= !std::exchange(sleeper->woken, true);
   }
   return any;
 }

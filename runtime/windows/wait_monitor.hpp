@@ -45,7 +45,8 @@ struct CellWait {
   bool wraps;
   abi::RemoteOperation operation;  ///< that waits
   Place where;
-  const WindowPart* holder = nullptr;  ///< whose cell it is; null: the waiting part's own
+  const WindowPart* holder = nullptr;      ///< whose cell it is; null: the waiting part's own
+  const WindowPart* collective = nullptr;  ///< of one with cells of the user's: the part with its data
   /// Who counts those that sleep on the cell.
   [[nodiscard]] std::atomic<std::uint32_t>& sleepers() const {
     return (holder != nullptr ? holder : part)->state->sleepers;
@@ -93,7 +94,8 @@ class WaitMonitor {
   void publish_to(SharedWaits& waits, int rank);
 
   // Where other processes change cells and no notify wakes anybody here:
-  /// Wakes the threads whose wait is satisfied; were there any?
+  /// Wakes the threads whose wait is satisfied; are there any that it had not woken before? Who is woken may need the
+  /// core of the thread that asks before it can go.
   bool wake_satisfied();
   /// The waits of this process's rank, and numbers that change whenever it has not only slept in them.
   struct Idle {
@@ -107,7 +109,8 @@ class WaitMonitor {
   struct Sleeper {
     CellWait wait;
     std::uint64_t number;
-    int slot = -1;  ///< of what is published
+    int slot = -1;       ///< of what is published
+    bool woken = false;  ///< by wake_satisfied
   };
   struct Snapshot {
     std::vector<std::uint64_t> state;

@@ -122,9 +122,11 @@ void WindowMemory::throw_released(const char* what, const Location& where) const
 void WindowMemory::renew(std::shared_ptr<WaitMonitor> monitor, bool zero) {
   monitor_ = std::move(monitor);
   // A run that failed may have left signals there.
-  for (const WindowPart& part : parts_)
+  for (const WindowPart& part : parts_) {
     if (char* const cells = device_cells(part); cells != nullptr)
       std::memset(cells, 0, static_cast<std::size_t>(line) * parts_.size());
+    if (part.state != nullptr) part.state->device_collectives = part.state->device_steps = 0;
+  }
   if (!zero) return;
   for (const WindowPart& part : parts_)
     if (part.far == nullptr) std::memset(part.base, 0, static_cast<std::size_t>(bytes));

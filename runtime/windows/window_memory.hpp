@@ -45,9 +45,14 @@ struct CollectiveCall {
   std::int32_t peer = 0;
   std::int64_t elements = 0;
   Place where;
+  /// A rank that only the run of an AscendC kernel knows: it is none that differs.
+  static constexpr std::int32_t unknown_rank = INT32_MIN;
   [[nodiscard]] bool same_as(const CollectiveCall& other) const {
-    return number == other.number && operation == other.operation && mode == other.mode &&
-           peer == other.peer && elements == other.elements && dtype == other.dtype &&
+    const auto same_rank = [](std::int32_t a, std::int32_t b) {
+      return a == b || a == unknown_rank || b == unknown_rank;
+    };
+    return number == other.number && operation == other.operation && same_rank(mode, other.mode) &&
+           same_rank(peer, other.peer) && elements == other.elements && dtype == other.dtype &&
            has_signal == other.has_signal;
   }
 };
@@ -80,7 +85,13 @@ struct WindowPart {
     std::atomic<std::uint32_t> unsettled{
         0};  ///< a peer that has done fewer steps may still write its part; 0: none
     std::array<CollectiveCall, 2> calls;  ///< the two last, by number: no rank is further ahead than one
+    // Of the last one that was given a signal.
+    const WindowPart* signal = nullptr;
+    std::int64_t first_signal_cell = 0;
     std::array<LastWriter, 32> last_writers;
+    // Of kernels on the model of AscendC:
+    std::uint32_t device_collectives = 0, device_steps = 0;
+    std::array<CollectiveCall, 2> device_calls;  ///< as `calls`
   };
   State* state;
   RemoteMemory* far = nullptr;      ///< not null: another process has it, and `base` only stands for it
@@ -130,6 +141,8 @@ class WindowMemory {
   [[nodiscard]] WindowBacking& backing() const { return *backing_; }
   /// For the next run of a window that a worker keeps. `zero`: all that the user sees.
   void renew(std::shared_ptr<WaitMonitor> monitor, bool zero);
+  /// Among those of its program, in the order of allocation.
+  [[nodiscard]] int number() const { return number_; }
   /// "window 0 (32 bytes a rank, allocated at file:line)".
   [[nodiscard]] std::string title() const;
   /// Gives the memory back; what the window was stays known for views that are kept too long.

@@ -1,5 +1,6 @@
 // What a kernel prints on the CPU model is what the interpreter prints.
 #include "ascendc/on_model.hpp"
+#include "emitter/valid_kernels.hpp"
 
 #include <doctest/doctest.h>
 
@@ -44,4 +45,40 @@ TEST_CASE("on the model, tiles and scalars are printed in the words of the inter
   CHECK(faults().text == "");
   CHECK(faults().printed == expected);
   CHECK(expected.find("... 6 more") != std::string::npos);
+}
+
+TEST_CASE(
+    "on the model, a tile whose extents only the run knows is printed as the interpreter does, also where "
+    "nothing is in it") {
+  const Kernel kernel =
+      with_extents(DType::Float32, {20, 70}, [](KernelBuilder& k, const Expr&, const Expr& t) {
+        k.print(t);
+        return t;
+      });
+  const std::vector<ArgumentSpec> specs{TensorSpec{{20, 70}}, TensorSpec{{20, 70}}, int64(1), int64(1)};
+  const Signature signature = emitter_test::signature_of(kernel, specs);
+  const Compiled compiled = for_model(specialise(kernel, signature), signature);
+  std::vector<float> in(20 * 70), out(in.size());
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = static_cast<float>(i) * 0.7F - 300;
+  const auto view = [](std::vector<float>& data) {
+    return TensorView{DType::Float32, reinterpret_cast<std::byte*>(data.data()), {20, 70}, {70, 1}};
+  };
+  const std::int64_t extents[] = {20, 70}, strides[] = {70, 1};
+  const pl::abi::Tensor tensors[] = {{in.data(), extents, strides}, {out.data(), extents, strides}};
+  Host host;
+  host.services.model = compiled.model;
+  for (const std::int64_t n : {0, 1, 16, 17, 20})
+    for (const std::int64_t m : {0, 1, 64, 65, 70}) {
+      CAPTURE(n);
+      CAPTURE(m);
+      std::string expected;
+      interpret(kernel, std::vector<Argument>{view(in), view(out), int64(n), int64(m)}, {},
+                [&](const std::string& text) { expected += text + "\n"; });
+      faults().printed.clear();
+      const std::uint64_t scalars[] = {static_cast<std::uint64_t>(n), static_cast<std::uint64_t>(m)};
+      const pl::abi::Args args{tensors, scalars, 0, 1};
+      CHECK(compiled.entry(&args, &host.services) == 0);
+      CHECK(faults().text == "");
+      CHECK(faults().printed == expected);
+    }
 }

@@ -1,8 +1,10 @@
 // Emitted AscendC on the CPU model against the reference operations: every operation of the vector unit and every dtype
 // it is emitted for, odd shapes, special values, memory between guard pages.
 #include "ascendc/on_model.hpp"
+#include "codegen/ascendc/lowering.hpp"
 #include "codegen/operation.hpp"
 #include "emitter/kernels.hpp"
+#include "slow.hpp"
 
 #include <doctest/doctest.h>
 
@@ -261,6 +263,24 @@ TEST_CASE("on the model, operands broadcast and lie in strided tensors") {
   agrees(add, {TensorSpec{whole}, strided, strided});
 }
 
+TEST_CASE("on the model, the elements of a row may lie apart, in what is read and in what is written") {
+  const std::vector<std::int64_t> whole{9, 37};
+  for (const DType dtype : {DType::Float32, DType::Float16, DType::Int8, DType::Int64}) {
+    CAPTURE(name_of(dtype));
+    const Kernel add = elementwise(Op::Add, dtype, 2, dtype);
+    const TensorSpec dense{whole, dtype}, transposed{whole, dtype, Layout::Strided, {1, 9}},
+        apart{whole, dtype, Layout::Strided, {80, 2}}, backwards{whole, dtype, Layout::Strided, {37, -1}},
+        repeated{whole, dtype, Layout::Strided, {1, 0}};
+    agrees(add, {transposed, apart, dense});
+    agrees(add, {backwards, repeated, apart});
+    agrees(add, {dense, dense, transposed});
+  }
+  Options options{.special_values = false, .tolerance = 1e-5};
+  const TensorSpec apart{{5, 1300}, DType::Float32, Layout::Strided, {1, 5}};
+  agrees(softmax(), {apart, apart}, options);
+  agrees(column_softmax(), {apart, TensorSpec{{5, 1300}}}, options);
+}
+
 TEST_CASE("on the model, kernels whose output is loaded and stored at the same places run in place") {
   Options options{.special_values = false, .tolerance = 1e-5};
   options.in_place = true;
@@ -279,6 +299,30 @@ TEST_CASE("on the model, kernels whose output is loaded and stored at the same p
   const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::Out, DType::Float32);
   k.store(load(x, {1, 0}, {36, 65}), {0, 0}, y);
   CHECK(pairs(k.take(), {small, small}).empty());
+}
+
+TEST_CASE("on the model, casts of rows of odd lengths to all dtypes give the bits of the reference") {
+  const auto is_refused = [](DType dtype) { return ascendc::refusal(Op::Cast, dtype) != ""; };
+  const std::vector<std::int64_t> lengths = support::slow_rounds(0, 1) == 0
+                                                ? std::vector<std::int64_t>{257}
+                                                : std::vector<std::int64_t>{1, 17, 257, 4097};
+  for (const DType from : all_dtypes)
+    for (const std::int64_t length : lengths) {
+      if (is_refused(from)) continue;
+      KernelBuilder k("convert");
+      const Expr x = k.tensor("x", Access::In, from);
+      const Expr tile = k.let("tile", load(x));
+      std::vector<ArgumentSpec> arguments{TensorSpec{{1, length}, from}};
+      for (const DType to : all_dtypes) {
+        if (from == to || is_refused(to)) continue;
+        const Expr y = k.tensor("y_" + std::string(name_of(to)), Access::Out, to);
+        k.store(cast(to, tile), {0, 0}, y);
+        arguments.push_back(TensorSpec{{1, length}, to});
+      }
+      CAPTURE(name_of(from));
+      CAPTURE(length);
+      agrees(k.take(), arguments);
+    }
 }
 
 TEST_CASE("on the model, a cast between any two dtypes gives the bits of the reference") {

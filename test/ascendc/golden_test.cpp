@@ -44,6 +44,11 @@ TEST_CASE("a row operation is emitted as blocks of rows, spread over cores") {
           emit(layernorm(), {{f32, {64, 512}}, {f32, {1, 512}}, {f32, {1, 512}}, {f32, {64, 512}}}));
 }
 
+TEST_CASE("rows of a length that only the run knows have the pitch of the longest") {
+  compare("softmax_of_length",
+          emit(softmax_of_length(500, 100), {{f32, {500, 100}}, {f32, {500, 100}}, scalar(DType::Int64)}));
+}
+
 TEST_CASE("a column operation keeps its totals in the unified buffer") {
   compare("column_softmax",
           emit(column_softmax(DType::Float16), {{DType::Float16, {300, 70}}, {DType::Float16, {300, 70}}}));

@@ -16,6 +16,17 @@ inline Kernel matmul(DType dtype = DType::Float16) {
   return k.take();
 }
 
+/// Softmax over the columns that the caller says are valid.
+inline Kernel softmax_of_length(int rows, int columns) {
+  KernelBuilder k("softmax_of_length");
+  const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::Out, DType::Float32);
+  const Expr length = k.scalar("length", DType::Int64);
+  const Expr tile = k.let("tile", load(x, {0, 0}, {rows, columns}, false, {rows, length}));
+  const Expr powers = k.let("powers", call(Op::Exp, {tile - call(Op::RowMax, {tile})}));
+  k.store(powers / call(Op::RowSum, {powers}), {0, 0}, y);
+  return k.take();
+}
+
 inline Kernel matmul_bias() {
   KernelBuilder k("matmul_bias");
   const Expr x = k.tensor("x", Access::In, DType::Float16), w = k.tensor("w", Access::In, DType::Float16);

@@ -43,23 +43,14 @@ TEST_CASE("scalars of double are refused") {
   CHECK(says(message, "the device has no double; use float"));
 }
 
-TEST_CASE("rows whose elements lie apart are refused") {
-  const Kernel kernel = scale_by_rank();
-  Signature signature = signature_of(kernel, {{f32, {8, 8}}, {f32, {8, 8}}, scalar(DType::Int32)});
-  signature.arguments[0].layout = Layout::Strided;
-  CHECK_THROWS_WITH_AS((void)ascendc::emit(specialise(kernel, signature), signature),
-                       doctest::Contains("the elements of a row of x do not lie side by side"),
-                       pl::UserError);
-}
-
-TEST_CASE("extents that only a run can tell are refused") {
-  KernelBuilder k("clamped");
-  const Expr x = k.tensor("x", Access::In, f32), y = k.tensor("y", Access::Out, f32);
-  const Expr at = k.scalar("at", DType::Int64);
-  k.store(load(x, {at, 0}, {4, 8}, true), {0, 0}, y);
-  const std::string message = refusal_of(k.take(), {{f32, {8, 8}}, {f32, {8, 8}}, scalar(DType::Int64)});
+TEST_CASE("a collective of a part of a window of a length that only the run knows is refused") {
+  KernelBuilder k("part");
+  const Expr w = k.window("w", f32, {{8}}), n = k.scalar("n", DType::Int64);
+  k.remote(Op::Allreduce, {build::slice(w, {0}, {n}), build::list({}), build::list({})});
+  const std::string message = refusal_of(k.take(), {{f32, {8}}, scalar(DType::Int64)});
   CAPTURE(message);
-  CHECK(says(message, "is computed when the kernel runs; this target needs constant extents"));
+  CHECK(says(message, "AscendC: pld::allreduce of a part of a window whose extent"));
+  CHECK(says(message, "is computed when the kernel runs; give it constant extents"));
 }
 
 TEST_CASE("operations on whole tiles are refused by name where they have no lowering") {

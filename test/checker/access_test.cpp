@@ -2,8 +2,10 @@
 // bytes and its line, whether the value is used or not.
 #include "check.hpp"
 
+#include <chrono>
 #include <regex>
 #include <sstream>
+#include <thread>
 #include <vector>
 
 using support::contains;
@@ -122,6 +124,42 @@ TEST_CASE("a column beside another rank's is no race, and the same one is") {
               "race: nothing orders two accesses to rank 0's part of ");
   windows::natively = false;
   CHECK(columns(1, side_by_side) == "");
+}
+
+TEST_CASE(
+    "of a column the element that the loop meets first is the one that is named, whichever way it goes") {
+  // Rank 0 comes long after rank 1 has written rows 2 to 6, and no signal has told it so.
+  const auto first_of = [](auto& kernel) {
+    auto device = pl::jit([&](auto data, auto signal, auto r) {
+      if (!pl::recording() && r == 0) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      kernel(data, signal, 5);
+    });
+    auto host = pl::jit.host([&](pl::Out<pl::Tensor<std::int32_t, windows::NR>>) {
+      auto data = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({8, 8}), {8, 8});
+      auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({16}), {16});
+      for (auto r : pl::range(pld::world_size())) device(data, signal, r, pld::device = r);
+    });
+    pl::Array<std::int32_t> y({2});
+    return windows::message_of([&] { host(y, windows::checked(2)); });
+  };
+  auto falling = pl::jit.incore([](Table data, Cells signal, pl::Scalar<int> column) {
+    if (pld::rank(data) == 1) {
+      pld::remote_store(pl::full<std::int32_t>({5, 8}, 7), data, {.peer = 0, .offsets = {2, 0}});
+      pld::notify(signal, {.peer = 0});
+    } else {
+      for (int i = 7; i >= 0; --i) pl::write(data, {i, column}, i);
+    }
+  });
+  auto rising = pl::jit.incore([](Table data, Cells signal, pl::Scalar<int> column) {
+    if (pld::rank(data) == 1) {
+      pld::remote_store(pl::full<std::int32_t>({5, 8}, 7), data, {.peer = 0, .offsets = {2, 0}});
+      pld::notify(signal, {.peer = 0});
+    } else {
+      for (int i = 0; i < 8; ++i) pl::write(data, {i, column}, i);
+    }
+  });
+  check_alike([&] { return first_of(falling); }, "rank 0: pl::write writes bytes 212 to 215 at ");
+  check_alike([&] { return first_of(rising); }, "rank 0: pl::write writes bytes 84 to 87 at ");
 }
 
 TEST_CASE("what a loop would touch behind the round that ends the kernel is not reported") {

@@ -53,6 +53,17 @@ std::string counted(Kernel& kernel, int ranks, int number = 1, std::uint64_t see
                      ranks, number, seed, rounds);
 }
 
+/// While this lives, programs run on the model of AscendC.
+struct OnModel {
+  OnModel() { platform = "a2a3model"; }
+  ~OnModel() { platform = "a2a3sim"; }
+};
+/// What a kernel of that platform is refused for: its tiles have constant shapes.
+inline bool needs_constants(const std::string& message) {
+  return support::contains(message, "AscendC: the extent ") ||
+         support::contains(message, "AscendC: an extent ");
+}
+
 /// "name_test.cpp:12"
 inline std::string at(const char* file, int line) {
   const std::string path = file;

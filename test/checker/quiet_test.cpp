@@ -10,6 +10,15 @@ namespace {
 
 constexpr std::uint64_t seeds = 20;
 
+/// Once more on the model of AscendC.
+template <class Kernel>
+void check_silent_on_model(Kernel& kernel, int ranks, int number, int rounds) {
+  const windows::OnModel on_model;
+  const std::string message = counted(kernel, ranks, number, 0, rounds);
+  CAPTURE(ranks);
+  CHECK_MESSAGE((message.empty() || windows::needs_constants(message)), "on the model: ", message);
+}
+
 template <class Kernel>
 void check_silent(Kernel& kernel, std::initializer_list<int> rank_counts, int number = 1, int rounds = 1) {
   for (const int ranks : rank_counts)
@@ -18,6 +27,8 @@ void check_silent(Kernel& kernel, std::initializer_list<int> rank_counts, int nu
       CAPTURE(seed);
       CHECK(counted(kernel, ranks, number, seed, rounds) == "");
     }
+  if (!windows::natively)
+    for (const int ranks : rank_counts) check_silent_on_model(kernel, ranks, number, rounds);
 }
 
 }  // namespace

@@ -467,3 +467,23 @@ TEST_CASE(
     CHECK(count >= 2);
   }
 }
+
+TEST_CASE("the table on the model of AscendC: each wrong program is named with rank and line") {
+  windows::natively = false;
+  const windows::OnModel on_model;
+  int refused = 0;
+  for (const Program& program : programs()) {
+    const int ranks = std::max(program.least_ranks, 3),
+              number = std::min(program.least_number + 4, program.most_number);
+    const std::string message = program.run(ranks, number, 0);
+    if (windows::needs_constants(message)) {
+      ++refused;
+      continue;
+    }
+    bool right = contains(message, program.report) && contains(message, "rank");
+    for (const std::string& place : program.places) right &= contains(message, place);
+    CAPTURE(program.name);
+    CHECK_MESSAGE(right, message);
+  }
+  MESSAGE(refused, " programs have extents that only the run knows");
+}

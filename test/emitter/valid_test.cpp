@@ -1,38 +1,10 @@
 // Partly valid tiles, compiled, against the interpreter: loads cut to their tensor between guard pages, ragged loops,
 // run-time and constant valid extents, every operation that takes a part and those that need all of a tile.
-#include "emitter/compare.hpp"
+#include "emitter/valid_kernels.hpp"
 
 using namespace emitter_test;
-using namespace trilith::codegen::build;
 
 namespace {
-
-Items items(const std::vector<std::int64_t>& values) { return {values.begin(), values.end()}; }
-
-Attributes along(int axis, int axis2 = 0) {
-  Attributes attributes;
-  attributes.axis = axis;
-  attributes.axis2 = axis2;
-  return attributes;
-}
-
-Expr reduced(Op op, const Expr& x, int axis) {
-  Expr expression = call(op, {x});
-  expression.attributes.axis = axis;
-  return expression;
-}
-
-/// y = f(x) row block by row block; the last block is ragged.
-Kernel chunked(DType dtype, std::int64_t rows, std::int64_t columns, std::int64_t chunk,
-               const std::function<Expr(KernelBuilder&, const Expr&)>& function) {
-  KernelBuilder k("chunked");
-  const Expr x = k.tensor("x", Access::In, dtype), y = k.tensor("y", Access::Out, dtype);
-  k.for_("i", 0, rows, chunk, [&](const Expr& i) {
-    const Expr t = k.let("t", load(x, {i, 0}, {chunk, columns}, true));
-    k.store(function(k, t), {i, 0}, y);
-  });
-  return k.take();
-}
 
 /// The same where the kernel reads how many rows there are.
 Kernel chunked_by_dim(DType dtype, std::int64_t chunk, const std::function<Expr(const Expr&)>& function) {
@@ -44,22 +16,6 @@ Kernel chunked_by_dim(DType dtype, std::int64_t chunk, const std::function<Expr(
   });
   return k.take();
 }
-
-const Value int64(std::int64_t value) { return Value::scalar(value); }
-
-/// y = f(x, n): t is x, valid up to n and m.
-Kernel with_extents(DType dtype, const std::vector<std::int64_t>& shape,
-                    const std::function<Expr(KernelBuilder&, const Expr&, const Expr&)>& function,
-                    std::optional<DType> to = {}) {
-  KernelBuilder k("with_extents");
-  const Expr x = k.tensor("x", Access::In, dtype), y = k.tensor("y", Access::Out, to.value_or(dtype));
-  const Expr n = k.scalar("n", DType::Int64), m = k.scalar("m", DType::Int64);
-  const Expr t = k.let("t", load(x, {0, 0}, items(shape), false, {n, m}));
-  k.store(function(k, x, t), {}, y);
-  return k.take();
-}
-
-constexpr std::int64_t some_extents[] = {-3, 0, 1, 7, 8, 9, 16, 17, 33, 40};
 
 }  // namespace
 

@@ -241,6 +241,37 @@ TEST_CASE("ranks that make different collective calls over MPI are told which") 
   check_usable();
 }
 
+TEST_CASE(
+    "ranks that give different .signal cells to one collective over MPI are told which rank gave which") {
+  BOTH_WAYS
+  if (mpi::processes() == 1) return;
+  using Signals = pld::DistributedTensor<std::int32_t, NR>;
+  auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w, Signals one, Signals other) {
+    if (pld::rank(w) == 1)
+      pld::allreduce(w, {.signal = other});
+    else
+      pld::allreduce(w, {.signal = one});
+  });
+  auto device = pl::jit([&](auto w, auto one, auto other) { kernel(w, one, other); });
+  auto host = pl::jit.host([&](pl::Out<Rows>) {
+    const int ranks = mpi::processes();
+    const auto cells = [&] {
+      return pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({ranks}), {ranks});
+    };
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    auto one = cells(), other = cells();
+    for (auto r : pl::range(pld::world_size())) device(w, one, other, pld::device = r);
+  });
+  pl::Array<float> y({mpi::processes(), 4});
+  const std::string message = message_of([&] { host(y, mpi::config()); });
+  CHECK(contains(message, "ranks make different collective calls, of window 0 ("));
+  CHECK(contains(message,
+                 "call 1 of rank 1 is pld::allreduce of 4 float by Sum with .signal = the cells from 0 of "
+                 "window 2 ("));
+  CHECK(contains(message, ".signal = the cells from 0 of window 1 ("));
+  check_usable();
+}
+
 TEST_CASE("a collective that a rank leaves out is a deadlock over MPI, too") {
   windows::natively = true;
   if (mpi::processes() < 2) return;
@@ -311,6 +342,30 @@ TEST_CASE("another number of device ids than of processes is an error with both"
   CHECK(contains(message, std::to_string(n) + (n == 1 ? " process was" : " processes were") +
                               " started and " + std::to_string(n + 1) + " device ids are given"));
   CHECK(contains(message, "start it with mpirun -n " + std::to_string(n + 1)));
+}
+
+TEST_CASE(
+    "on the model kernels without windows run on MPI, and windows are refused, with where they can be used") {
+  windows::natively = false;
+  pl::RunConfig config = mpi::config();
+  config.platform = "a2a3model";
+  const auto x = windows::numbers({mpi::processes(), 4});
+  pl::Array<float> y({mpi::processes(), 4});
+  add_host(x, y, config);
+  for (int r = 0; r < mpi::processes(); ++r) CHECK(is_right(x, y, r));
+  auto kernel = pl::jit.incore(
+      [](Row a, pld::DistributedTensor<float, 4> w) { pld::put(w, {.peer = pld::rank(w), .src = a}); });
+  auto device = pl::jit([&](auto a, auto w) { kernel(a, w); });
+  auto host = pl::jit.host([&](Rows a, pl::Out<Rows>) {
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(a[r], w, pld::device = r);
+  });
+  const std::string message = message_of([&] { host(x, y, config); });
+  CHECK(contains(message,
+                 "on platform \"a2a3model\" a kernel reaches windows by address, which the transport \"mpi\" "
+                 "does not give: window 0 "));
+  CHECK(contains(message, "choose the transport \"threads\" or \"processes\", or the platform \"a2a3sim\""));
+  check_usable();
 }
 
 TEST_CASE("check, schedule_seed and sub-workers are refused by name on MPI") {

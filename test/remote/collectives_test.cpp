@@ -1,5 +1,6 @@
 // Collectives in a kernel, on the model as on the simulator: the same bits.
 #include "on_model.hpp"
+#include "slow.hpp"
 
 using pld::Algorithm;
 using pld::ReduceOp;
@@ -8,7 +9,7 @@ using remote::NR;
 
 namespace {
 
-constexpr int RESULTS = 6, MOVES = 6, ROW = 5;
+constexpr int RESULTS = 6, MOVES = 6;
 
 /// Six reductions one behind the other, on windows of the same numbers.
 template <class T, int WIDTH>
@@ -54,7 +55,7 @@ void reduce_on_all(const char* name) {
 }
 
 /// Everything that moves rows, with cells of the user's and with Trilith's own.
-template <class T>
+template <class T, int ROW = 5>
 pl::Array<T> moves(const char* platform, int ranks) {
   auto kernel = pl::jit.incore([](pl::Tensor<T, NR, ROW> x, pl::Out<pl::Tensor<T, MOVES, NR, ROW>> y,
                                   pld::DistributedTensor<T, NR, ROW> w,
@@ -94,7 +95,66 @@ pl::Array<T> moves(const char* platform, int ranks) {
   return y;
 }
 
+/// Rank r sends (2 r + 3 i) % 6 items of 3 elements to rank i, and tells what it holds afterwards and what it has got.
+template <class T>
+std::pair<pl::Array<T>, pl::Array<std::int32_t>> counted_moves(const char* platform, int ranks, int bad = 0) {
+  constexpr int ITEMS = 5, ITEM = 3;
+  auto kernel = pl::jit.incore(
+      [](pl::Tensor<T, NR, ITEMS, ITEM> x, pl::Tensor<std::int32_t, NR> counts,
+         pl::Out<pl::Tensor<T, NR, ITEMS, ITEM>> y, pl::Out<pl::Tensor<std::int32_t, NR>> got,
+         pld::DistributedTensor<T, NR, ITEMS, ITEM> w, pld::DistributedTensor<std::int32_t, NR> cells) {
+        w = pl::store(pl::load(x), w);
+        cells = pl::store(pl::load(counts), cells);
+        pld::all_to_all_v(w, cells);
+        y = pl::store(pl::load(w), y);
+        got = pl::store(pl::load(cells), got);
+      });
+  auto device = pl::jit([&](auto x, auto counts, auto y, auto got, auto w, auto cells) {
+    kernel(x, counts, y, got, w, cells);
+  });
+  auto host = pl::jit.host([&](pl::Tensor<T, NR, NR, ITEMS, ITEM> x, pl::Tensor<std::int32_t, NR, NR> counts,
+                               pl::Out<pl::Tensor<T, NR, NR, ITEMS, ITEM>> y,
+                               pl::Out<pl::Tensor<std::int32_t, NR, NR>> got) {
+    const int n = pld::world_size();
+    auto w = pld::window<T>(pld::alloc_window_buffer<T>({n, ITEMS, ITEM}), {n, ITEMS, ITEM});
+    auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({n}), {n});
+    for (auto r : pl::range(pld::world_size()))
+      device(x[r], counts[r], y[r], got[r], w, cells, pld::device = r);
+  });
+  const auto x = remote::small_numbers<T>({ranks, ranks, ITEMS, ITEM}, 100);
+  pl::Array<std::int32_t> counts({ranks, ranks}), got({ranks, ranks});
+  for (int r = 0; r < ranks; ++r)
+    for (int i = 0; i < ranks; ++i) counts(r, i) = (2 * r + 3 * i) % (ITEMS + 1);
+  counts(ranks - 1, 0) += bad;
+  pl::Array<T> y({ranks, ranks, ITEMS, ITEM});
+  host(x, counts, y, got, config(platform, ranks));
+  return {std::move(y), std::move(got)};
+}
+
 }  // namespace
+
+TEST_CASE("rows of counted items give what the simulator gives, and the counts too") {
+  const auto same = [](const auto& a, const auto& b) {
+    CHECK(remote::differences(a.first, b.first) == 0);
+    CHECK(remote::differences(a.second, b.second) == 0);
+  };
+  for (const int ranks : {1, 2, 4}) {
+    same(counted_moves<float>("a2a3sim", ranks), counted_moves<float>("a2a3model", ranks));
+    same(counted_moves<std::uint8_t>("a2a3sim", ranks), counted_moves<std::uint8_t>("a2a3model", ranks));
+  }
+}
+
+TEST_CASE("a count of items that a row has no room for is told with both ranks") {
+  for (const char* platform : {"a2a3sim", "a2a3model"}) {
+    CAPTURE(platform);
+    const std::string message =
+        support::message_of<pl::CommError>([&] { counted_moves<float>(platform, 2, 4); });
+    CAPTURE(message);
+    CHECK(support::contains(
+        message,
+        "pld::all_to_all_v: 6 items for rank 0 from rank 1, and a row of float[2, 5, 3] has room for 5"));
+  }
+}
 
 TEST_CASE("reductions over ranks give the bits of the simulator, by mesh and by ring") {
   reduce_on_all<float, 37>("float");
@@ -120,7 +180,28 @@ TEST_CASE("collectives that move rows give what the simulator gives") {
   }
 }
 
+template <class T, int WIDTH>
+void agree_at() {
+  INFO(WIDTH);
+  CHECK(remote::differences(reductions<T, WIDTH>("a2a3sim", 3), reductions<T, WIDTH>("a2a3model", 3)) == 0);
+  CHECK(remote::differences(moves<T, WIDTH>("a2a3sim", 3), moves<T, WIDTH>("a2a3model", 3)) == 0);
+}
+
+TEST_CASE("collectives of one element, and of lengths beside whole blocks, give the bits of the simulator") {
+  agree_at<float, 1>();
+  agree_at<pl::bfloat16, 17>();
+  agree_at<std::int32_t, 257>();
+  agree_at<pl::half, 4097>();
+  if (support::slow_rounds(0, 1) == 0) return;
+  agree_at<pl::bfloat16, 1>();
+  agree_at<std::int32_t, 1>();
+  agree_at<float, 257>();
+  agree_at<float, 4097>();
+  agree_at<pl::bfloat16, 4097>();
+}
+
 TEST_CASE("a reduce_scatter leaves each rank the sum of its row") {
+  constexpr int ROW = 5;
   auto kernel = pl::jit.incore([](pl::Tensor<float, NR, ROW> x, pl::Out<pl::Tensor<float, NR, ROW>> y,
                                   pld::DistributedTensor<float, NR, ROW> w) {
     w = pl::store(pl::load(x), w);

@@ -55,12 +55,24 @@ TEST_CASE("a wait for more signals than ranks is a deadlock with the last writer
   CHECK(contains(message, "to be >= 3; it is 1, last written by rank 0 at "));
 }
 
-TEST_CASE("a wait for a value that only the run knows is told with the value that is there") {
-  const std::string message = failure(pl::jit.incore([](Data, Rows, Cells cells) {
+TEST_CASE(
+    "a wait for a value that only the run knows is told with that value, in the words of the simulator") {
+  auto kernel = pl::jit.incore([](Data, Rows, Cells cells) {
+    const int me = pld::rank(cells), n = pld::nranks(cells);
+    pld::notify(cells, {.peer = (me + 1) % n, .value = 2});
+    pld::barrier(cells);
+    pld::wait(cells, {.expected = me + 3});
+  });
+  const std::string message = failure(kernel);
+  CHECK(contains(message, "to be >= 3; it is 2, last written by rank 2 at "));
+  CHECK(contains(message, "to be >= 5; it is 2, last written by rank 1 at "));
+  CHECK(message == failure(kernel, 3, "a2a3sim"));
+  auto exactly = pl::jit.incore([](Data, Rows, Cells cells) {
     const int me = pld::rank(cells);
-    pld::wait(cells, {.offsets = {0}, .expected = me + 1});
-  }));
-  CHECK(contains(message, "to be another value than 0; it is 0"));
+    pld::wait(cells, {.offsets = {1}, .expected = 7 - me, .cmp = pld::WaitCmp::Eq});
+  });
+  CHECK(contains(failure(exactly), "to be == 5; it is 0, and no rank has notified it"));
+  CHECK(failure(exactly) == failure(exactly, 3, "a2a3sim"));
 }
 
 TEST_CASE("a barrier that one rank does not call is a deadlock that names who has finished") {

@@ -2,7 +2,10 @@
 #include "hand_captured.hpp"
 #include "support.hpp"
 
+#include <cfenv>
 #include <optional>
+#include <stdexcept>
+#include <vector>
 
 using support::contains;
 using support::hand_kernel;
@@ -34,7 +37,9 @@ auto scale(float shift) {
 
 }  // namespace
 
-TEST_CASE("a bound call runs with its arguments and the captured value, and reads memory as it is then") {
+TEST_CASE(
+    "a bound call, and its bare one, runs with its arguments and the captured value, and reads memory as it "
+    "is then") {
   for (const bool eager : {false, true}) {
     CAPTURE(eager);
     ++support::hash_round();
@@ -51,6 +56,10 @@ TEST_CASE("a bound call runs with its arguments and the captured value, and read
     x.fill(7.0f);
     bound();
     for (const float element : y) CHECK(element == 21.5f);
+    const auto bare = bound.bare();
+    x.fill(9.0f);
+    bare();
+    for (const float element : y) CHECK(element == 27.5f);
   }
 }
 
@@ -65,6 +74,11 @@ TEST_CASE("a bound call keeps the code and the extents it needs when all else is
     bound = kernel.compile(from, to, 1.0f).bind(from, to, 10.0f);
   }
   (*bound)();
+  for (const float element : y) CHECK(element == 20.0f);
+  const auto bare = bound->bare();
+  bound.reset();
+  y.fill(0.0f);
+  bare();
   for (const float element : y) CHECK(element == 20.0f);
 }
 
@@ -97,4 +111,82 @@ TEST_CASE("a bound call in a host orchestrator is a level error") {
   auto host = pl::jit.host([&](pl::Tensor<float, 4, 4>) { bound(); });
   const std::string text = message_of<pl::LevelError>([&] { (void)host.compile(x); });
   CHECK_MESSAGE(contains(text, "host orchestrator"), text);
+}
+
+TEST_CASE("a fault of a bare call is the user's error, and the next call runs") {
+  const support::Jit jit;
+  auto kernel = support::hand_kernel(
+      [](Any a, pl::Out<Any> b, pl::Tensor<std::int64_t> at) {
+        (void)pl::store(pl::load(a, {pl::read(pl::load(at), {0})}, {4}), {0}, b);
+      },
+      [] {
+        build::KernelBuilder k("window", "user_kernel.cpp");
+        auto x = k.tensor("x", Access::In, DType::Float32);
+        auto y = k.tensor("y", Access::Out, DType::Float32);
+        auto at = k.tensor("at", Access::In, DType::Int64);
+        auto t = k.let("t", build::load(x, {build::read(build::load(at), {0})}, {4}));
+        k.store(t, {0}, y);
+        return k.take();
+      }());
+  auto x = numbers({8});
+  pl::Array<float> y({4}, -1.0f);
+  pl::Array<std::int64_t> at({1}, 9);
+  const auto bare = kernel.compile(x, y, at).bind(x, y, at).bare();
+  CHECK(contains(message_of<pl::ShapeError>([&] { bare(); }), "user_kernel.cpp:"));
+  CHECK(y(0) == -1.0f);
+  at.fill(4);
+  bare();
+  CHECK(y(3) == 7.0f);
+}
+
+TEST_CASE("an exception of the print sink ends a bare call, once") {
+  const support::Jit jit;
+  auto kernel = support::hand_kernel([](Any a) { pl::print(pl::load(a)); },
+                                     [] {
+                                       build::KernelBuilder k("shows");
+                                       auto x = k.tensor("x", Access::In, DType::Float32);
+                                       k.print(k.let("t", build::load(x)));
+                                       return k.take();
+                                     }());
+  pl::Array<float> x({3}, 3.0f);
+  const auto bare = kernel.compile(x).bind(x).bare();
+  auto previous = pl::set_print_sink([](std::string_view) { throw std::runtime_error("sink"); });
+  CHECK(message_of<std::runtime_error>([&] { bare(); }) == "sink");
+  int parts = 0;
+  pl::set_print_sink([&](std::string_view) { ++parts; });
+  bare();
+  pl::set_print_sink(previous);
+  CHECK(parts == 1);
+}
+
+TEST_CASE("a bare call runs in the caller's floating-point environment") {
+  const support::Jit jit;
+  auto kernel = scale(0.0f);
+  auto x = numbers({5, 8});
+  pl::Array<float> y({5, 8});
+  const auto bare = kernel.compile(x, y, 1.0f).bind(x, y, 1.0f / 3.0f).bare();
+  bare();
+  const std::vector<float> nearest(y.begin(), y.end());
+  const int before = std::fegetround();
+  std::fesetround(FE_UPWARD);
+  bare();
+  std::fesetround(before);
+  int larger = 0;
+  for (std::size_t i = 0; i < nearest.size(); ++i) {
+    CHECK(y.data()[i] >= nearest[i]);
+    larger += y.data()[i] > nearest[i] ? 1 : 0;
+  }
+  CHECK(larger > 0);
+}
+
+TEST_CASE("a bare call is not made in an orchestration") {
+  const support::Jit jit;
+  auto kernel = scale(0.0f);
+  auto x = numbers({4, 4});
+  pl::Array<float> y({4, 4});
+  const auto bound = kernel.compile(x, y, 1.0f).bind(x, y, 1.0f);
+  auto host = pl::jit.host([&](pl::Tensor<float, 4, 4>) { (void)bound.bare(); });
+  const std::string text = message_of<pl::LevelError>([&] { (void)host.compile(x); });
+  CHECK_MESSAGE(contains(text, "a bare call of "), text);
+  CHECK_MESSAGE(contains(text, "bound_test.cpp:"), text);
 }

@@ -1,15 +1,14 @@
 // What a trace shows of ranks that signal each other: spans, and arrows from a notify to the wait it satisfied.
+#include "trace/shown.hpp"
 #include "windows/windows.hpp"
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <fstream>
-#include <map>
-#include <optional>
 #include <set>
 
 using nlohmann::json;
+using shown::Arrow;
+using shown::read_trace;
+using shown::Shown;
 using support::contains;
 using windows::config;
 
@@ -74,66 +73,6 @@ auto stuck_host = pl::jit.host([](Out) {
   auto signal = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
   for (auto r : pl::range(pld::world_size())) stuck_device(signal, pld::device = r);
 });
-
-struct Arrow {
-  json from, to;                       ///< its ends
-  std::optional<json> source, target;  ///< the innermost spans they lie in
-};
-
-struct Shown {
-  std::vector<json> spans;
-  std::vector<Arrow> arrows;
-  std::set<std::string> names;  ///< of tracks and rows
-  [[nodiscard]] std::vector<json> named(const std::string& name) const {
-    std::vector<json> result;
-    for (const json& span : spans)
-      if (span["name"] == name) result.push_back(span);
-    return result;
-  }
-  [[nodiscard]] std::vector<Arrow> into(const std::string& name) const {
-    std::vector<Arrow> result;
-    for (const Arrow& arrow : arrows)
-      if (arrow.target && (*arrow.target)["name"] == name) result.push_back(arrow);
-    return result;
-  }
-};
-
-std::optional<json> span_at(const std::vector<json>& spans, const json& end) {
-  std::optional<json> innermost;
-  const double at = end["ts"];
-  for (const json& span : spans) {
-    const double begin = span["ts"], length = span["dur"];
-    // Times have three digits: what differs by less is the same.
-    if (span["pid"] != end["pid"] || span["tid"] != end["tid"] || at < begin - 0.0001 ||
-        at > begin + length + 0.0001)
-      continue;
-    if (!innermost || length < (*innermost)["dur"].get<double>()) innermost = span;
-  }
-  return innermost;
-}
-
-Shown read_trace(const std::string& file) {
-  std::ifstream stream(file);
-  Shown shown;
-  std::map<int, std::pair<json, json>> ends;
-  const json document = json::parse(stream);
-  for (const json& event : document["traceEvents"]) {
-    if (event["ph"] == "X") shown.spans.push_back(event);
-    if (event["ph"] == "M") shown.names.insert(event["args"]["name"].get<std::string>());
-    if (event["ph"] == "s") ends[event["id"].get<int>()].first = event;
-    if (event["ph"] == "f") ends[event["id"].get<int>()].second = event;
-  }
-  for (const auto& [id, end] : ends) {
-    REQUIRE_MESSAGE(!end.first.is_null(), "an arrow without its start");
-    REQUIRE_MESSAGE(!end.second.is_null(), "an arrow without its end");
-    CHECK(end.first["ts"].get<double>() <= end.second["ts"].get<double>() + 0.0001);
-    shown.arrows.push_back(
-        {end.first, end.second, span_at(shown.spans, end.first), span_at(shown.spans, end.second)});
-    CHECK_MESSAGE(shown.arrows.back().source, end.first.dump());
-    CHECK_MESSAGE(shown.arrows.back().target, end.second.dump());
-  }
-  return shown;
-}
 
 template <class Host>
 Shown trace_of(const Host& host, int ranks, bool checked = false) {
@@ -235,9 +174,12 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a trace of a checked run has the same arrows") {
-  const Shown shown = trace_of(around_host, 3, true);
-  CHECK(shown.into("pld::wait").size() == 3);
+// The checker sees one process.
+TEST_SUITE("one process") {
+  TEST_CASE("a trace of a checked run has the same arrows") {
+    const Shown shown = trace_of(around_host, 3, true);
+    CHECK(shown.into("pld::wait").size() == 3);
+  }
 }
 
 TEST_CASE("a run that fails leaves a whole trace, with the waits that it ended") {

@@ -135,6 +135,68 @@ TEST_CASE("a .signal that only one rank gives makes it another collective call")
   }
 }
 
+TEST_CASE("ranks that give different .signal cells to one collective are told which rank gave which") {
+  BOTH_WAYS
+  using Signals = pld::DistributedTensor<std::int32_t, NR>;
+  auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 64> w, Signals one, Signals other) {
+    if (pld::rank(w) == 1)
+      pld::allreduce(w, {.signal = other});
+    else
+      pld::allreduce(w, {.signal = one});
+  });
+  auto device = pl::jit([&](auto w, auto one, auto other) { kernel(w, one, other); });
+  const auto told = [&](int ranks, bool one_buffer) {
+    auto host = pl::jit.host([&](pl::Out<Rows<float>>) {
+      auto w = pld::window<float>(pld::alloc_window_buffer<float>({64}), {64});
+      const auto buffer = pld::alloc_window_buffer<std::int32_t>({2 * ranks});
+      auto both = pld::window<std::int32_t>(buffer, {2 * ranks});
+      auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({ranks}), {ranks});
+      for (auto r : pl::range(pld::world_size()))
+        device(w, both.slice({0}, {ranks}), one_buffer ? both.slice({ranks}, {ranks}) : cells,
+               pld::device = r);
+    });
+    pl::Array<float> y({ranks, 1});
+    return message_of([&] { host(y, config(ranks)); });
+  };
+  const std::string call = " is pld::allreduce of 64 float by Sum with .signal = the cells from ";
+  // More ranks do not see each other in a collective.
+  for (const int ranks : {3, 18}) {
+    const std::string message = told(ranks, false);
+    CHECK(contains(message, "ranks make different collective calls, of window 0 (256 bytes a rank"));
+    CHECK(contains(
+        message, std::string("call 1 of rank 0") +
+                     (ranks == 3 ? " and 2" : ", 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 and 17") +
+                     call + "0 of window 1 ("));
+    CHECK(contains(message, "call 1 of rank 1" + call + "0 of window 2 ("));
+    CHECK(contains(message, "collective_test.cpp:"));
+    CHECK(contains(message, "every rank makes the same calls in the same order"));
+  }
+  CHECK(contains(told(3, true), "call 1 of rank 1" + call + "3 of window 1 ("));
+}
+
+TEST_CASE("among many ranks a .signal that only some give is told as another call") {
+  BOTH_WAYS
+  constexpr int ranks = 18;
+  auto kernel = pl::jit.incore(
+      [](pld::DistributedTensor<float, 4> w, pld::DistributedTensor<std::int32_t, ranks> cells) {
+        if (pld::rank(w) < 2)
+          pld::allreduce(w);
+        else
+          pld::allreduce(w, {.signal = cells});
+      });
+  auto device = pl::jit([&](auto w, auto cells) { kernel(w, cells); });
+  auto host = pl::jit.host([&](pl::Out<Rows<float>>) {
+    auto w = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({ranks}), {ranks});
+    for (auto r : pl::range(pld::world_size())) device(w, cells, pld::device = r);
+  });
+  pl::Array<float> y({ranks, 1});
+  const std::string message = message_of([&] { host(y, config(ranks)); });
+  CHECK(contains(message, "call 1 of rank 0 and 1 is pld::allreduce of 4 float by Sum at "));
+  CHECK(contains(message,
+                 " is pld::allreduce of 4 float by Sum with .signal = the cells from 0 of window 1 ("));
+}
+
 TEST_CASE("a rank that leaves a collective out is found as a deadlock") {
   BOTH_WAYS
   auto kernel = pl::jit.incore([](pld::DistributedTensor<float, 4> w) {

@@ -80,6 +80,43 @@ TEST_CASE_TEMPLATE("an allreduce of every operation, by mesh and ring, is right 
     }
 }
 
+TEST_CASE_TEMPLATE("collectives that move elements are right for all ranks and sizes", T, float, pl::half,
+                   pl::bfloat16, std::int32_t) {
+  windows::natively = false;
+  // Exact in every dtype, and another one for each rank and element nearby.
+  const auto mark = [](int rank, std::int64_t i) { return static_cast<float>((rank * 37 + i % 113) % 251); };
+  for (const int ranks : rank_counts())
+    for (const std::int64_t part : {1, 17, 257, 4097, 8193, 65537}) {
+      const std::int64_t row = (part + ranks - 1) / ranks, size = ranks * row;
+      const auto x = windows::elements<T>(ranks, size, mark);
+      const int root = ranks / 2, from = ranks - 1, to = ranks / 3;
+      CAPTURE(ranks);
+      CAPTURE(row);
+      /// How many elements are not what `expected(rank, element)` says.
+      const auto wrong = [&](const auto& collective, const auto& expected) {
+        const auto y = windows::through_window(
+            x, [&](auto&, const pld::Window& buffer) { collective(pld::window<T>(buffer, {ranks, row})); });
+        std::int64_t count = 0;
+        for (int r = 0; r < ranks; ++r)
+          for (std::int64_t i = 0; i < size; ++i) count += static_cast<float>(y(r, i)) != expected(r, i);
+        return count;
+      };
+      const auto row_of = [row](std::int64_t i) { return static_cast<int>(i / row); };
+      CHECK(wrong([&](const auto& w) { pld::broadcast(w, {.root = root}); },
+                  [&](int, std::int64_t i) { return mark(root, i); }) == 0);
+      CHECK(wrong([](const auto& w) { pld::allgather(w); },
+                  [&](int, std::int64_t i) { return mark(row_of(i), i); }) == 0);
+      CHECK(wrong([](const auto& w) { pld::all_to_all(w); },
+                  [&](int r, std::int64_t i) { return mark(row_of(i), r * row + i % row); }) == 0);
+      CHECK(wrong([&](const auto& w) { pld::scatter(w, {.root = root}); },
+                  [&](int r, std::int64_t i) { return mark(row_of(i) == r ? root : r, i); }) == 0);
+      CHECK(wrong([&](const auto& w) { pld::gather(w, {.root = root}); },
+                  [&](int r, std::int64_t i) { return mark(r == root ? row_of(i) : r, i); }) == 0);
+      CHECK(wrong([&](const auto& w) { pld::send_recv(w, {.from = from, .to = to}); },
+                  [&](int r, std::int64_t i) { return mark(r == to ? from : r, i); }) == 0);
+    }
+}
+
 TEST_CASE_TEMPLATE("a reduce and a reduce-scatter of every operation are right for all ranks", T, float,
                    pl::half, pl::bfloat16, std::int32_t) {
   windows::natively = false;

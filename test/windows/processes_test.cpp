@@ -492,6 +492,47 @@ TEST_CASE(
   pl::set_log_sink(before);
 }
 
+TEST_CASE("what is wrong in code that ranks have loaded themselves is told with its file and line") {
+  windows::natively = false;
+  using Data = pld::DistributedTensor<float, 4>;
+  auto waits = pl::jit.incore([](Cells cells, pl::Scalar<int> cell) {
+    pld::notify(cells, {.peer = 0, .offsets = {cell}});
+    pld::wait(cells, {.offsets = {cell}, .expected = 99});
+  });
+  auto differs = pl::jit.incore([](Data data) {
+    if (pld::rank(data) == 0)
+      pld::allreduce(data, {.op = pld::ReduceOp::Max});
+    else
+      pld::allreduce(data);
+  });
+  // What follows a read is not compiled beforehand.
+  auto device = pl::jit([&](auto x, auto cells, auto data, bool wait) {
+    const float first = pl::read(x, {0});
+    if (first != 1) return;
+    if (wait)
+      waits(cells, 2);
+    else
+      differs(data);
+  });
+  auto host = pl::jit.host([&](Rows x, bool wait) {
+    auto cells = pld::window<std::int32_t>(pld::alloc_window_buffer<std::int32_t>({4}), {4});
+    auto data = pld::window<float>(pld::alloc_window_buffer<float>({4}), {4});
+    for (auto r : pl::range(pld::world_size())) device(x[r], cells, data, wait, pld::device = r);
+  });
+  pl::Array<float> x({2, 8}, 1);
+  std::string message = message_of([&] { host(x, true, processes(2)); });
+  CHECK(contains(message, "deadlock: 2 waits"));
+  CHECK(contains(message, "processes_test.cpp:"));
+  CHECK(contains(message, ", last written by rank "));
+  message = message_of([&] { host(x, false, processes(2)); });
+  CHECK(contains(message, "ranks make different collective calls"));
+  CHECK(contains(message, "pld::allreduce of 4 float by Max at "));
+  const std::size_t first = message.find("processes_test.cpp:");
+  REQUIRE(first != std::string::npos);
+  CHECK(contains(message.substr(first + 1), "processes_test.cpp:"));
+  CHECK_FALSE(has_children());
+}
+
 TEST_CASE("a persistent window and a resident tensor keep their contents from call to call of a worker") {
   BOTH_WAYS
   auto count =

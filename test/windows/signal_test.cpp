@@ -1,6 +1,8 @@
 // Windows, signals and one-sided memory between ranks.
 #include "ring.hpp"
 
+#include <algorithm>
+
 using support::contains;
 using windows::config;
 using windows::message_of;
@@ -110,6 +112,41 @@ TEST_CASE("a peer out of range is an error with both numbers at the line of the 
                                 " of a window that 2 ranks share; peers are 0 to 1"));
     CHECK(contains(message, "signal_test.cpp:"));
   }
+}
+
+namespace {
+
+auto read_peer_at = pl::jit.incore(
+    [](pl::Out<Row> y, Data data, pl::Scalar<int> peer, pl::Scalar<int> from, pl::Scalar<int> to) {
+      y = pl::store(pld::remote_load(data, {.peer = peer, .offsets = {from}, .shape = {2}}), {to}, y);
+    });
+auto read_at_device =
+    pl::jit([](auto y, auto data, auto peer, auto from, auto to) { read_peer_at(y, data, peer, from, to); });
+
+std::string mistake_of(int peer, int from, int to) {
+  auto host = pl::jit.host([=](pl::Out<Rows> out) {
+    auto data = pld::window<float>(pld::alloc_window_buffer<float>({5}), {5});
+    for (auto r : pl::range(pld::world_size())) read_at_device(out[r], data, peer, from, to, pld::device = r);
+  });
+  pl::Array<float> y({2, 5}, 3.0f);
+  const std::string message = message_of([&] { host(y, config(2)); });
+  // Nothing is written in front of a check.
+  CHECK(std::ranges::all_of(
+      y, [&](float element) { return element == 3.0f || (message.empty() && element == 0.0f); }));
+  return message;
+}
+
+}  // namespace
+
+TEST_CASE("of a remote load and the store of its tile what is wrong with the load is told first") {
+  BOTH_WAYS
+  CHECK(mistake_of(1, 3, 3) == "");
+  const char* const peer = "pld::remote_load: peer 2 of a window that 2 ranks share";
+  CHECK(contains(mistake_of(2, 0, 0), peer));
+  CHECK(contains(mistake_of(2, 0, 4), peer));
+  CHECK(contains(mistake_of(2, 4, 4), peer));
+  CHECK(contains(mistake_of(1, 4, 4), "pld::remote_load: offset 4 with extent 2 on axis 0"));
+  CHECK(contains(mistake_of(1, 3, 4), "store: offset 4 with extent 2 on axis 0"));
 }
 
 TEST_CASE("a window larger than its buffer is refused with both sizes") {

@@ -20,12 +20,14 @@ inline bool natively = true;
 
 /// Of the configurations that follow.
 inline const char* transport = "threads";
+inline const char* platform = "a2a3sim";
 
 inline pl::RunConfig config(int ranks) {
   pl::RunConfig result;
   // Processes of one test share a cache that its caller gives them.
   if (std::getenv("TRILITH_CACHE_DIR") == nullptr) result = support::cached();
   result.distributed.transport = transport;
+  result.platform = platform;
   result.eager = natively;
   result.distributed.device_ids.resize(static_cast<std::size_t>(ranks));
   std::iota(result.distributed.device_ids.begin(), result.distributed.device_ids.end(), 0);

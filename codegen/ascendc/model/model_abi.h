@@ -182,6 +182,8 @@ struct Functions {
   std::uint64_t (*get_uncached)(const Span* tensor, std::uint32_t line);
   void (*set_uncached)(const Span* tensor, std::uint64_t value, std::uint32_t line);
   void (*clean_cache)(const Span* tensor, bool whole, std::uint32_t line);
+  /// The cell that `get` has read last is compared: < at_least, or != with the number.
+  void (*compare)(std::int64_t number, bool at_least);
   // Cores.
   bool (*is_cube)();
   std::int64_t (*block_index)();
@@ -205,12 +207,20 @@ struct Region {
   bool signals = false;  ///< of a window: int32 cells in it are signals
 };
 
-/// Lines of the kernel's text that look at a cell until it has a value.
-struct SignalWait {
+inline constexpr std::int64_t unknown = INT64_MIN;  ///< a number that only the run knows
+
+/// Lines of the kernel's text that signal, wait, fence or are a collective.
+struct WindowCall {
   std::uint32_t first_line, last_line;
   std::int32_t operation;  ///< pl::abi::RemoteOperation
-  bool at_least, known;    ///< `expected` is
-  std::int32_t expected;
+  // Of a collective:
+  std::int32_t tensor = -1;  ///< the argument that is its window
+  std::int32_t dtype = 0;    ///< number of a dtype of kernels
+  std::int64_t elements = 0;
+  std::int64_t offset = 0;        ///< of the first one in the window, in bytes
+  std::int64_t root = 0, to = 0;  ///< ranks
+  std::int32_t reduction = 0;     ///< pl::abi::Remote::mode
+  const char* signal = nullptr;   ///< cells of the user's, described; null: none
 };
 
 /// Where each rank's part of a window lies in the address space of this one: the struct `Window` of emitted text. The host
@@ -229,6 +239,8 @@ inline constexpr std::int32_t remote_parts = 64;  ///< none of the requests that
 struct SourceLine {
   const char* file;
   std::uint32_t line, column;
+  /// pl::abi::RemoteOperation that moves elements there; remote_access: pl::read or pl::write; -1: pl::load or pl::store
+  std::int32_t operation = -1;
 };
 
 enum class Cores : std::int32_t { Vector, Cube, Mixed };
@@ -243,8 +255,8 @@ struct Launch {
   std::int64_t region_count;
   const SourceLine* lines;  ///< entry i: of line i + 1 of the text; may be null
   std::int64_t line_count;
-  const SignalWait* waits = nullptr;
-  std::int64_t wait_count = 0;
+  const WindowCall* calls = nullptr;
+  std::int64_t call_count = 0;
 };
 
 /// What a kernel's entry gets (as pl::abi::Services::model).

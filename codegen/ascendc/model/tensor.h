@@ -51,6 +51,31 @@ template <class T>
   return value;
 }
 
+/// An int32 of GM as the scalar pipe reads it. What it is compared with is what a wait for a signal waits for: the run
+/// time is told.
+class Look {
+ public:
+  explicit Look(std::int32_t value) : value_(value) {}
+  operator std::int32_t() const {
+    return value_;
+  }  // NOLINT(google-explicit-constructor): it stands for an int32_t
+  template <class Number>
+    requires std::is_integral_v<Number>
+  friend bool operator<(const Look& look, Number number) {
+    run_time().compare(static_cast<std::int64_t>(number), true);
+    return look.value_ < number;
+  }
+  template <class Number>
+    requires std::is_integral_v<Number>
+  friend bool operator!=(const Look& look, Number number) {
+    run_time().compare(static_cast<std::int64_t>(number), false);
+    return look.value_ != number;
+  }
+
+ private:
+  std::int32_t value_;
+};
+
 /// The part of a span from `offset` bytes on.
 [[nodiscard]] constexpr Span part(Span whole, std::uint64_t offset) {
   whole.address += offset;
@@ -113,8 +138,13 @@ class GlobalTensor {
     if (sized_ && result.span_.bytes == 0 && offset != 0) result.span_.address = 0;
     return result;
   }
-  [[nodiscard]] T GetValue(std::uint64_t index, model::Line line = model::Line::here()) const {
-    return model::from_bits<T>(model::run_time().get(&span_, static_cast<std::int64_t>(index), line.number));
+  [[nodiscard]] auto GetValue(std::uint64_t index, model::Line line = model::Line::here()) const {
+    const auto value =
+        model::from_bits<T>(model::run_time().get(&span_, static_cast<std::int64_t>(index), line.number));
+    if constexpr (std::is_same_v<T, std::int32_t>)
+      return model::Look(value);
+    else
+      return value;
   }
   template <class U>
   void SetValue(std::uint64_t index, U value, model::Line line = model::Line::here()) const {

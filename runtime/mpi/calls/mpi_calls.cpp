@@ -4,6 +4,7 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <deque>
 #include <memory>
@@ -53,6 +54,10 @@ const char* start(int* rank, int* size) {
              "MPI_Init_thread with MPI_THREAD_MULTIPLE";
   } else {
     int provided = 0;
+    // Each process has a thread beside this one. Open MPI, which counts processes alone, would have a call that waits for
+    // another process hold its core, which that one's threads may need: for a time slice, or for good where the threads
+    // have a real-time priority. What the user has set stays.
+    setenv("OMPI_MCA_mpi_yield_when_idle", "1", 0);
     if (const char* why =
             text_of(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread"))
       return why;
@@ -210,9 +215,9 @@ const char* get(int window, int rank, const MpiRegion* from, void* dense) {
   return why != nullptr ? why : text_of(MPI_Win_flush_local(rank, window_of(window)), "MPI_Win_flush_local");
 }
 
-const char* signal(int window, int rank, std::int64_t displacement, std::int32_t value, bool add) {
-  std::int32_t before = 0;
-  const char* const why = text_of(MPI_Fetch_and_op(&value, &before, MPI_INT32_T, rank, displacement,
+const char* signal(int window, int rank, std::int64_t displacement, std::int32_t value, bool add,
+                   std::int32_t* before) {
+  const char* const why = text_of(MPI_Fetch_and_op(&value, before, MPI_INT32_T, rank, displacement,
                                                    add ? MPI_SUM : MPI_REPLACE, window_of(window)),
                                   "MPI_Fetch_and_op");
   return why != nullptr ? why : text_of(MPI_Win_flush(rank, window_of(window)), "MPI_Win_flush");
