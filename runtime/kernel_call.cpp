@@ -9,8 +9,14 @@ namespace codegen = trilith::codegen;
 
 int KernelDispatch::call(const Argument* arguments, void* result, const KernelObject::Handle* handle) {
   ThreadState& thread = thread_state();
-  if (thread.level != Level::None) [[unlikely]]
+  if (thread.level != Level::None) [[unlikely]] {
+    if (handle != nullptr && thread.level == Level::Device) {
+      Measured measured[64];
+      check(arguments, measured);
+      require_match(*handle->context, *handle->specialisation, arguments, measured);
+    }
     return call_at_level(thread, arguments, result);
+  }
   return execute(thread, arguments, result, handle);
 }
 

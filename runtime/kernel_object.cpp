@@ -37,7 +37,8 @@ std::shared_ptr<const BoundCall> KernelDispatch::bind(const KernelObject::Handle
   check_overlap(handle.specialisation, arguments, measured);
   std::uint64_t scalars[Key::capacity];
   const int count = handle.specialisation != nullptr ? fill_scalars(arguments, scalars) : 0;
-  return std::make_shared<const BoundCall>(object_, handle, state_.parameters, arguments,
+  // As they were given: where the kernel itself is called with them, they are converted there.
+  return std::make_shared<const BoundCall>(object_, handle, state_.parameters, given_,
                                            std::vector<std::uint64_t>(scalars, scalars + count));
 }
 

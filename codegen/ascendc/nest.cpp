@@ -455,16 +455,26 @@ void Nest::root(std::size_t number) {
   tile.columns = columns;
   if (root.kind == RootKind::Store || stream.dtype == value.dtype) tile = to_storage(tile, value.dtype);
   if (!vector_stride(tile, stream).is(1)) tile = spread(tile);
-  if (!is_mine(tile)) tile = v.copy(tile);
+  if (!is_mine(tile) || is_older_than_flush(tile.object)) tile = v.copy(tile);
   Object& object = c.program.objects[tile.object];
   object.kind = Object::Kind::Out;
   if (object.name.empty()) object.name = c.names.fresh(stream.name + "_tile");
   object.queue = c.queue(false, next_out_++, object.bytes, twice_ ? buffers_ : 1);
-  const auto declared = std::ranges::find_if(
-      c.program.nodes.rbegin(), c.program.nodes.rend(),
-      [&](const Node& node) { return node.kind == Node::Kind::Declare && node.object == tile.object; });
-  declared->kind = Node::Kind::Alloc;
+  declaration_of(tile.object)->kind = Node::Kind::Alloc;
   pending_.push_back({tile, &stream});
+}
+
+std::vector<Node>::reverse_iterator Nest::declaration_of(ObjectId object) {
+  return std::ranges::find_if(c.program.nodes.rbegin(), c.program.nodes.rend(), [&](const Node& node) {
+    return node.kind == Node::Kind::Declare && node.object == object;
+  });
+}
+
+/// A buffer of a queue for it would be taken before those of the tensors that were flushed have been freed.
+bool Nest::is_older_than_flush(ObjectId object) {
+  const auto declared = declaration_of(object);
+  return declared != c.program.nodes.rend() &&
+         static_cast<std::size_t>(c.program.nodes.rend() - declared) <= flushed_;
 }
 
 /// A computed tile becomes a part of one that outlives the nest, or is copied where that is still read afterwards.
@@ -504,6 +514,7 @@ void Nest::flush() {
         return !entry.second.operand.is_scalar() && entry.second.operand.tile.object == pending.tile.object;
       });
   }
+  if (!pending_.empty()) flushed_ = c.program.nodes.size();
   pending_.clear();
   next_out_ = 0;
 }

@@ -104,6 +104,8 @@ class Nest {
   [[nodiscard]] std::size_t index_of(const fuse::Root& root) const;
   [[nodiscard]] Extent reduced_extent() const;
   [[nodiscard]] ObjectId resolve(ObjectId object) const;
+  [[nodiscard]] std::vector<Node>::reverse_iterator declaration_of(ObjectId object);
+  [[nodiscard]] bool is_older_than_flush(ObjectId object);
   [[nodiscard]] bool is_mine(const Tile& tile) const;
   [[nodiscard]] bool lies_as_block(const Stream& stream, const Address& at, bool rows, bool columns,
                                    DType held) const;
@@ -145,6 +147,7 @@ class Nest {
   std::vector<fuse::ValueId> later_;  ///< what is computed behind the root of now
   std::vector<Pending> pending_;      ///< computed results, to be moved out at the end of the block
   int next_in_ = 0, next_out_ = 0, hoisted_in_ = 0;
+  std::size_t flushed_ = 0;  ///< nodes up to the end of the last flush
   ObjectId first_mine_ = 0;  ///< objects of this block
 };
 

@@ -80,14 +80,15 @@ void Context::remember_range(VariableId variable, Range range) {
   if (uses.writes[variable] == 1) ranges[variable] = range;
 }
 
-/// A tile is loaded from inside its tensor, so none of its extents is larger; the check of the load says so.
+/// A tile is loaded from inside its tensor, so none of its extents is larger; the check of the load says so. Several loads
+/// of one extent need not all run: the room is that of the largest.
 void Context::remember_extents(std::span<const Statement> list) {
   const auto part = [&](const std::vector<Dim>& shape, const std::vector<Dim>& of) {
     for (std::size_t back = 1; back <= std::min(shape.size(), of.size()); ++back) {
       const Dim &dim = shape[shape.size() - back], &extent = of[of.size() - back];
       if (dim.is_constant() || !extent.is_constant()) continue;
       const auto [known, is_new] = loaded_extents.emplace(dim.variable, extent.extent);
-      if (!is_new) known->second = std::min(known->second, extent.extent);
+      if (!is_new) known->second = std::max(known->second, extent.extent);
     }
   };
   for (const Statement& statement : list) {

@@ -126,6 +126,7 @@ void Context::peer_part(const Statement& statement) {
     tensors.emplace(statement.variable, std::move(part));
   }
   const ObjectId part = tensors.at(statement.variable).object;
+  used_tensors.insert(part);  // also where nobody uses what is loaded from it
   const std::string type = type_name(stored_as(own.dtype));
   line(Pipe::None, name(part) + ".SetGlobalBuffer(PartOf<" + type + ">(windows, " + std::to_string(number) +
                        ", " + peer + "), " +

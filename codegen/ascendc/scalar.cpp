@@ -30,6 +30,16 @@ std::string floating(float value) {
   return (std::signbit(value) ? "-0x" : "0x") + std::string(text, static_cast<std::size_t>(end - text)) + "f";
 }
 
+constexpr const char* remainder_function = R"(
+/// With the sign of the divisor; 0 where that is 0.
+template <typename T>
+__aicore__ inline T RemainderOf(T a, T b) {
+  if (b == 0 || b == static_cast<T>(-1)) return 0;
+  const T rest = static_cast<T>(a % b);
+  return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
+}
+)";
+
 std::string cast_to(DType dtype, const std::string& text) {
   return "static_cast<" + type_name(dtype) + ">(" + text + ")";
 }
@@ -197,8 +207,8 @@ std::string Context::scalar(const Expr& expression) {
       if (floats) break;
       operands();
       if (!is_signed_integer(dtype)) return guarded(dtype, in[0], in[1], " % ", "0");
-      return guarded(dtype, "(" + guarded(dtype, in[0], in[1], " % ", "0") + " + " + in[1] + ")", in[1],
-                     " % ", "0");
+      function("RemainderOf", remainder_function);
+      return "RemainderOf<" + type_name(dtype) + ">(" + in[0] + ", " + in[1] + ")";
     case Op::Maximum:
       if (floats) break;
       operands();

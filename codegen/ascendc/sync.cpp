@@ -132,11 +132,16 @@ class Synchroniser {
     if (pipe != Pipe::None) {
       for (int other = 1; other < pipe_count; ++other) {
         const Pipe from = static_cast<Pipe>(other);
-        // The scalar pipe and those that move data keep their own order.
-        if (from == pipe && pipe != Pipe::Vector) continue;
+        // The scalar pipe and those that move data keep their own order, but for stores to one place by two names: to the
+        // own part of a window, and to that of a peer which may be the own rank.
+        const bool by_names = from == pipe && pipe == Pipe::MoveOut;
+        if (from == pipe && pipe != Pipe::Vector && !by_names) continue;
         const bool waits = std::ranges::any_of(state.records, [&](const Record& record) {
           return record.pipe == from && (record.done >> index(pipe) & 1) == 0 &&
                  std::ranges::any_of(node.touches, [&](const Touch& touch) {
+                   if (by_names &&
+                       !(touch.writes && record.touch.writes && touch.object != record.touch.object))
+                     return false;
                    return conflict(touch, record.touch, pipe == Pipe::Scalar || from == Pipe::Scalar);
                  });
         });
@@ -153,7 +158,8 @@ class Synchroniser {
     for (Record& record : state.records)
       if (record.number <= state.known[pipe][index(record.pipe)]) record.done |= 1U << pipe;
     std::erase_if(state.records, [](const Record& record) {
-      const unsigned own = record.pipe == Pipe::Vector ? 0 : 1U << index(record.pipe);
+      const bool keeps_order = record.pipe != Pipe::Vector && record.pipe != Pipe::MoveOut;
+      const unsigned own = keeps_order ? 1U << index(record.pipe) : 0;
       return (record.done | own) == (1U << pipe_count) - 2;
     });
   }

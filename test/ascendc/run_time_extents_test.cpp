@@ -233,3 +233,20 @@ TEST_CASE("a tile of a length that nothing bounds is refused with what to do") {
         std::string::npos);
   CHECK(message.find("load a tile of a constant shape with {.valid = {...}}") != std::string::npos);
 }
+
+TEST_CASE("on the model, an extent of tiles of several tensors has the room of the largest") {
+  KernelBuilder k("branches");
+  const Expr a = k.tensor("a", Access::In, DType::Float32), b = k.tensor("b", Access::In, DType::Float32),
+             y = k.tensor("y", Access::Out, DType::Float32);
+  const Expr n = k.scalar("n", DType::Int64);
+  k.if_(
+      call(Op::Le, {n, integer(3)}), [&] { k.store(k.let("t", load(a, {0}, {n})) * literal(2), {0}, y); },
+      [&] { k.store(k.let("u", load(b, {0}, {n})) * literal(3), {0}, y); });
+  const Kernel kernel = k.take();
+  for (const std::int64_t least : {0, 3})
+    for (const std::int64_t n_given : {0, 3, 4, 70, 100}) {
+      if (n_given == 3 && least == 0) continue;
+      CHECK(code_of(kernel, {TensorSpec{{least}}, TensorSpec{{100}}, TensorSpec{{100}}, int64(n_given)}) ==
+            0);
+    }
+}

@@ -193,6 +193,30 @@ TEST_CASE("a generic kernel that mixes auto and typed parameters finds its recor
   CHECK(jit.context.statistics().eager_calls == 0);
 }
 
+TEST_CASE("a bound call of a generic kernel converts its numbers once, wherever it runs") {
+  auto kernel =
+      pl::jit.incore([](auto x, Out y, pl::Scalar<float> by) { y = pl::store(pl::load(x) * by, y); });
+  pl::Array<float> x({4}, 5.0f), y({4});
+  const auto calls = [&] {
+    const auto bound = kernel.compile(x, y, 3).bind(x, y, 3);
+    bound();
+    CHECK(y(0) == 15.0f);
+    y.fill(0.0f);
+    bound.bare()();
+    CHECK(y(0) == 15.0f);
+    y.fill(0.0f);
+    auto device = pl::jit([&](Any) { bound(); });
+    device(x);
+    CHECK(y(0) == 15.0f);
+  };
+  {
+    const support::Jit jit;
+    calls();
+  }
+  const support::Eager eager;
+  calls();
+}
+
 namespace {
 
 auto twice = [](auto t) { return t * 2.0f; };

@@ -61,7 +61,8 @@ struct OnModel {
 /// What a kernel of that platform is refused for: its tiles have constant shapes.
 inline bool needs_constants(const std::string& message) {
   return support::contains(message, "AscendC: the extent ") ||
-         support::contains(message, "AscendC: an extent ");
+         support::contains(message, "AscendC: an extent ") ||
+         (support::contains(message, "AscendC: pld::") && support::contains(message, " whose extent "));
 }
 
 /// "name_test.cpp:12"

@@ -2,6 +2,7 @@
 #include "runtime/support.hpp"
 
 #include <pl/pl.hpp>
+#include <pl/pld.hpp>
 
 #include <string>
 
@@ -28,7 +29,7 @@ auto device =
 /// What stands in y when `blocks` blocks have added x, each `pitch` elements behind the one before.
 pl::Array<float> added(const char* platform, int blocks, int pitch, std::string& message) {
   auto host = pl::jit.host([&](pl::Tensor<float, ROW> x, pl::InOut<pl::Tensor<float, ROWS * ROW>> y) {
-    device(x, y, blocks, pitch, pl::device = 0);
+    device(x, y, blocks, pitch, pld::device = 0);
   });
   pl::Array<float> x({ROW}), y({ROWS * ROW}, 0.5F);
   for (int i = 0; i < ROW; ++i) x(i) = static_cast<float>(i + 1);

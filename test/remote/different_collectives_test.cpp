@@ -119,7 +119,9 @@ TEST_CASE("a signal in the memory of the data is told at the call") {
       message,
       "pld::allreduce: .signal is int32[2] in the memory of the data or the counts of the same call"));
   CHECK(contains(message, "different_collectives_test.cpp:"));
-  CHECK(message == failure(kernel, "a2a3sim"));
+  // Which rank comes first is left to chance.
+  const auto of_any_rank = [](const std::string& text) { return text.substr(0, text.rfind("; on rank ")); };
+  CHECK(of_any_rank(message) == of_any_rank(failure(kernel, "a2a3sim")));
   CHECK(failure(pl::jit.incore([](Data, Cells cells) {
           pld::allreduce(cells.slice({0}, {4}), {.signal = cells.slice({4}, {2})});
         })) == "");
