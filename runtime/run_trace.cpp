@@ -4,6 +4,7 @@
 #include "runtime/windows/remote_call.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 namespace pl::detail {
@@ -43,7 +44,13 @@ std::string traced_place(const Place& where) { return R"("at": )" + text_of(wher
 
 void put_in_order(std::vector<CellChange>& changes) {
   if (changes.empty()) return;
-  std::ranges::stable_sort(changes, {}, &CellChange::time);
+  // Keeps the order of equal times. Not std::stable_sort: with the standard library of g++ 12 clang warns of its parts.
+  std::multimap<Clock::time_point, CellChange> by_time;
+  for (CellChange& change : changes) {
+    const Clock::time_point time = change.time;
+    by_time.emplace(time, std::move(change));
+  }
+  std::ranges::transform(by_time, changes.begin(), [](auto& each) { return std::move(each.second); });
   std::int32_t value = first_value(changes);
   Clock::time_point not_before = changes.front().time;
   for (std::size_t i = 0; i < changes.size(); ++i) {
