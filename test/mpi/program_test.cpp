@@ -353,6 +353,7 @@ TEST_CASE(
   pl::Array<float> y({mpi::processes(), 4});
   add_host(x, y, config);
   for (int r = 0; r < mpi::processes(); ++r) CHECK(is_right(x, y, r));
+  if (mpi::processes() < 2) return;  // the own part has an address
   auto kernel = pl::jit.incore(
       [](Row a, pld::DistributedTensor<float, 4> w) { pld::put(w, {.peer = pld::rank(w), .src = a}); });
   auto device = pl::jit([&](auto a, auto w) { kernel(a, w); });
