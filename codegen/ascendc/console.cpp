@@ -2,15 +2,13 @@
 #include "codegen/ascendc/call.hpp"
 #include "codegen/ascendc/index_functions.hpp"
 #include "codegen/ascendc/lowering.hpp"
+#include "codegen/print_limits.hpp"
 
 #include <algorithm>
 #include <span>
 
 namespace trilith::codegen::ascendc {
 namespace {
-
-// As codegen/reference/text.cpp has them.
-constexpr std::int64_t most_rows = 16, most_columns = 64;
 
 constexpr const char* print_element = R"(
 /// %f, %d and %u take elements as they are.
@@ -116,7 +114,7 @@ void Context::print(const Statement& statement) {
   const bool is_dense = view.extents.empty() || view.extents.back().is(1) || view.strides.back().is(1);
   if (!is_dense) view = dense(call, view, true);
   const Extent columns = view.extents.empty() ? Extent(1) : view.extents.back(), rows = rows_of(view);
-  const Extent shown = at_most(columns, most_columns), printed = at_most(rows, most_rows);
+  const Extent shown = at_most(columns, most_printed_columns), printed = at_most(rows, most_printed_rows);
   std::string shape, numbers;
   for (const Extent& extent : view.extents) {
     shape += (shape.empty() ? "" : ", ") + (extent.is_constant() ? extent.text() : "%d");
@@ -150,10 +148,11 @@ void Context::print(const Statement& statement) {
         ");\n}\n";
   }
   if (rows.is_constant()) {
-    if (rows.most > most_rows) text += say("\\n  ... " + number(rows.most - most_rows) + " more rows");
+    if (rows.most > most_printed_rows)
+      text += say("\\n  ... " + number(rows.most - most_printed_rows) + " more rows");
   } else {
-    text += "if (" + rows.text() + " > " + number(most_rows) + ") " +
-            say("\\n  ... %d more rows", ", " + rows.text() + " - " + number(most_rows));
+    text += "if (" + rows.text() + " > " + number(most_printed_rows) + ") " +
+            say("\\n  ... %d more rows", ", " + rows.text() + " - " + number(most_printed_rows));
   }
   Context::call(text + say("\\n") + "AscendC::PipeBarrier<PIPE_ALL>();", std::move(touches));
   takes({{Work::Unit::Scalar, printed.most * shown.most},

@@ -1,4 +1,5 @@
 // Division, remainders, bits and shifts of integers, which the vector unit has in part only.
+#include "codegen/ascendc/integer_functions.hpp"
 #include "codegen/ascendc/lowering.hpp"
 
 #include "codegen/error.hpp"
@@ -15,16 +16,6 @@ __aicore__ inline T Quotient(T a, T b) {
   if (b == 0) return 0;
   if (b == static_cast<T>(-1) && b < 0) return static_cast<T>(0u - static_cast<uint32_t>(a));
   return a / b;
-}
-)";
-
-constexpr const char* remainder_function = R"(
-/// With the sign of a, or with that of b; 0 where b is 0.
-template <typename T, bool floored>
-__aicore__ inline T Remainder(T a, T b) {
-  if (b == 0 || (b == static_cast<T>(-1) && b < 0)) return 0;
-  const T rest = a % b;
-  return floored && rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 )";
 
@@ -60,7 +51,7 @@ Held lower_division(Call& call) {
       call.c.function("Quotient", quotient_function);
       return held(by_element(call, type, "Quotient<" + type + ">"));
     }
-    call.c.function("Remainder", remainder_function);
+    call.c.function("Remainder", functions::remainder);
     return held(
         by_element(call, type, "Remainder<" + type + (call.op() == Op::Rem ? ", true>" : ", false>")));
   }

@@ -1,5 +1,6 @@
 // Scalars are plain C++ on the scalar pipe. What C++ without a library has not (square roots, exponentials, rounding)
 // is done by the vector pipe on a tile of one element.
+#include "codegen/ascendc/integer_functions.hpp"
 #include "codegen/ascendc/lowering.hpp"
 
 #include "codegen/error.hpp"
@@ -29,16 +30,6 @@ std::string floating(float value) {
   const char* end = std::to_chars(text, text + sizeof text, std::abs(value), std::chars_format::hex).ptr;
   return (std::signbit(value) ? "-0x" : "0x") + std::string(text, static_cast<std::size_t>(end - text)) + "f";
 }
-
-constexpr const char* remainder_function = R"(
-/// With the sign of the divisor; 0 where that is 0.
-template <typename T>
-__aicore__ inline T RemainderOf(T a, T b) {
-  if (b == 0 || b == static_cast<T>(-1)) return 0;
-  const T rest = static_cast<T>(a % b);
-  return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
-}
-)";
 
 std::string cast_to(DType dtype, const std::string& text) {
   return "static_cast<" + type_name(dtype) + ">(" + text + ")";
@@ -207,8 +198,8 @@ std::string Context::scalar(const Expr& expression) {
       if (floats) break;
       operands();
       if (!is_signed_integer(dtype)) return guarded(dtype, in[0], in[1], " % ", "0");
-      function("RemainderOf", remainder_function);
-      return "RemainderOf<" + type_name(dtype) + ">(" + in[0] + ", " + in[1] + ")";
+      function("Remainder", functions::remainder);
+      return "Remainder<" + type_name(dtype) + ", true>(" + in[0] + ", " + in[1] + ")";
     case Op::Maximum:
       if (floats) break;
       operands();

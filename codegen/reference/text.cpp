@@ -1,3 +1,4 @@
+#include "codegen/print_limits.hpp"
 #include "codegen/reference/support.hpp"
 
 #include <algorithm>
@@ -5,10 +6,6 @@
 
 namespace trilith::codegen::reference {
 namespace {
-
-// A screen's worth: a print of a large tile must not bury the terminal.
-constexpr std::int64_t most_columns = 64;
-constexpr std::int64_t most_rows = 16;
 
 std::string element(const Value& value, std::int64_t index) {
   if (value.dtype == DType::Bool) return value.get<bool>(index) ? "true" : "false";
@@ -39,13 +36,14 @@ std::string to_text(const Value& value) {
   text = "tile<" + text + ">" + text_of(value.shape);
   const std::int64_t columns = value.shape.empty() ? 1 : value.shape.back();
   const std::int64_t rows = columns == 0 ? 0 : value.size() / columns;
-  for (std::int64_t row = 0; row < std::min(rows, most_rows); ++row) {
+  for (std::int64_t row = 0; row < std::min(rows, most_printed_rows); ++row) {
     text += "\n  " + row_prefix(value.shape, row);
-    for (std::int64_t column = 0; column < std::min(columns, most_columns); ++column)
+    for (std::int64_t column = 0; column < std::min(columns, most_printed_columns); ++column)
       text += (column == 0 ? "" : ", ") + element(value, row * columns + column);
-    if (columns > most_columns) text += ", ... " + std::to_string(columns - most_columns) + " more";
+    if (columns > most_printed_columns)
+      text += ", ... " + std::to_string(columns - most_printed_columns) + " more";
   }
-  if (rows > most_rows) text += "\n  ... " + std::to_string(rows - most_rows) + " more rows";
+  if (rows > most_printed_rows) text += "\n  ... " + std::to_string(rows - most_printed_rows) + " more rows";
   return text;
 }
 

@@ -8,6 +8,10 @@
 
 #include <doctest/doctest.h>
 
+#include <limits>
+#include <utility>
+#include <vector>
+
 using namespace ascendc_test;
 using namespace emitter_test;
 using namespace trilith::codegen::build;
@@ -299,6 +303,19 @@ TEST_CASE("on the model, kernels whose output is loaded and stored at the same p
   const Expr x = k.tensor("x", Access::In, DType::Float32), y = k.tensor("y", Access::Out, DType::Float32);
   k.store(load(x, {1, 0}, {36, 65}), {0, 0}, y);
   CHECK(pairs(k.take(), {small, small}).empty());
+}
+
+TEST_CASE("on the model, remainders of scalars have the sign of the divisor, near overflow, too") {
+  constexpr std::int32_t least = std::numeric_limits<std::int32_t>::min(),
+                         most = std::numeric_limits<std::int32_t>::max();
+  KernelBuilder k("scalar_remainder");
+  const Expr a = k.scalar("a", DType::Int32), b = k.scalar("b", DType::Int32),
+             y = k.tensor("y", Access::Out, DType::Int32);
+  k.store(full(DType::Int32, {2}, call(Op::Rem, {a, b})), {0}, y);
+  const Kernel kernel = k.take();
+  for (const auto& [dividend, divisor] : std::vector<std::pair<std::int32_t, std::int32_t>>{
+           {most - 1, most}, {-most, least}, {7, -2}, {-7, 2}, {6, -3}, {5, 0}, {5, -1}, {least, -1}})
+    agrees(kernel, {Value::scalar(dividend), Value::scalar(divisor), TensorSpec{{2}, DType::Int32}});
 }
 
 TEST_CASE("on the model, casts of rows of odd lengths to all dtypes give the bits of the reference") {
