@@ -30,7 +30,7 @@ namespace jit = trilith::jit;
 constexpr const char* emitter_version = "12";
 
 // The same for code of the model.
-constexpr const char* model_version = "4";
+constexpr const char* model_version = "5";
 
 // The same for what stands around the text of a hand-written kernel.
 constexpr const char* external_version = "2";

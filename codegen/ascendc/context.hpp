@@ -222,6 +222,11 @@ struct Context {
   /// `dim` elements from `offset` on end inside `extent` in any case.
   [[nodiscard]] bool ends_inside(const Expr& offset, const Dim& dim, std::int64_t extent) const;
 
+  // apart.cpp: stores that surely have no element in common, in whichever turns of loops
+  [[nodiscard]] bool apart(const Statement& store, const Statement& other) const;
+  /// The same store in two turns of a loop around it.
+  [[nodiscard]] bool apart_in_turns(const Statement& store, const Statement& loop) const;
+
   // scalar.cpp
   [[nodiscard]] std::string scalar(const Expr& expression);
   /// The same where plain int64 arithmetic is wanted: constants are bare numbers.
@@ -292,6 +297,9 @@ struct Context {
   std::map<std::int32_t, std::string> labels;
   std::vector<std::string> continue_labels;  ///< of the open loops; empty: a plain `continue`
 };
+
+/// sync.cpp: puts `PipeBarrier`s and events where a line needs what another pipe, or its own before it, did.
+void synchronise(Context& context);
 
 /// in_place.cpp: (input, output) parameters that may be the same memory.
 [[nodiscard]] std::vector<std::pair<int, int>> in_place_pairs(const Context& context);

@@ -244,7 +244,7 @@ Emitted emit(const Kernel& specialised, const Signature& signature) {
     emitted.estimate = estimate(context->program, emitted.blocks);
     emitted.in_place = in_place_pairs(*context);
     join_memory(*context, emitted.in_place);
-    synchronise(context->program);
+    synchronise(*context);
     xsimd::Names names;
     emitted.symbol = names.fresh("trilith_" + specialised.name);
     emitted.spmd = context->spmd;

@@ -307,7 +307,8 @@ void Nest::store(const Tile& tile, const Stream& stream) {
   const DType dtype = tile.dtype;
   const std::int64_t size = bytes_of(dtype);
   const std::string from = v.text(tile), to = address(stream).of(Context::name(stream.object));
-  const std::vector<Touch> touches{{stream.object, true}, {tile.object, false}};
+  const std::vector<Touch> touches{{.object = stream.object, .writes = true, .store = stream.store},
+                                   {tile.object, false}};
   if (stream.adds) c.line(Pipe::None, "AscendC::SetAtomicAdd<" + type_name(dtype) + ">();");
   const bool matrix = tile.rows && tile.columns && !block_.rows.is(1);
   const bool dense = matrix && stream.rows.is(block_.max_columns) && block_.pitch == block_.max_columns &&

@@ -15,10 +15,11 @@ namespace trilith::codegen::ascendc {
 struct Stream {
   bool global = true;  ///< device memory; else a home in the unified buffer
   ObjectId object = -1;
-  DType dtype = DType::Float32;  ///< of the elements there
-  std::string name;              ///< for messages
-  bool adds = false;             ///< an atomic store
-  bool is_input = false;         ///< a tensor that the kernel does not write
+  DType dtype = DType::Float32;      ///< of the elements there
+  std::string name;                  ///< for messages
+  bool adds = false;                 ///< an atomic store
+  bool is_input = false;             ///< a tensor that the kernel does not write
+  const Statement* store = nullptr;  ///< that leaves the value there
   Address base;
   std::vector<Amount> strides;  ///< by loop
   Amount rows{0}, inner{0};

@@ -92,9 +92,13 @@ Stream Nest::stream_of(ValueId id) {
 
 Stream Nest::stream_of(const Root& root) {
   const std::vector<Dim>& shape = plan_.values[root.value].shape;
-  if (root.kind == RootKind::Store) return region_stream(*root.statement, shape);
-  return home_stream(root.temporary ? temporaries_.at(root.value) : c.home_of(root.statement->variable),
-                     shape);
+  Stream stream =
+      root.kind == RootKind::Store
+          ? region_stream(*root.statement, shape)
+          : home_stream(root.temporary ? temporaries_.at(root.value) : c.home_of(root.statement->variable),
+                        shape);
+  stream.store = root.statement;
+  return stream;
 }
 
 bool Nest::from_memory(ValueId id) const {

@@ -46,6 +46,7 @@ struct Touch {
   bool writes = false;
   // Bytes of the object; end < 0: all of it.
   std::int64_t begin = 0, end = -1;
+  const Statement* store = nullptr;  ///< of the kernel, that leaves its tile there
 };
 
 /// What a line asks of a unit of the core, in the unit's own measure. cost.hpp knows how long that takes.
@@ -96,6 +97,8 @@ struct Node {
   /// Open: how often its body runs; unknown_turns: only the run knows. Branch: 1, or 0 where it is hardly ever taken.
   double turns = 1;
   bool spreads = false;  ///< Open: the cores share its turns
+  const Statement* loop =
+      nullptr;  ///< Open: of the kernel; nullptr: of a nest, whose turns write different elements
 };
 
 inline constexpr double unknown_turns = -1;
@@ -125,9 +128,6 @@ inline constexpr std::int64_t unified_buffer_bytes = 184 * 1024 - 256;
 /// skeleton.cpp: the lines that products need, for the cores that walk the kernel beside the vector core. `hidden`: a
 /// line that they need and that only the vector core can run.
 [[nodiscard]] std::vector<Node> skeleton(const Program& program, const Node*& hidden);
-
-/// sync.cpp: puts `PipeBarrier`s and events where a line needs what another pipe, or the vector pipe before it, did.
-void synchronise(Program& program);
 
 /// What the elements of a dtype are in device memory and in the tensors of queues.
 [[nodiscard]] constexpr DType stored_as(DType dtype) {

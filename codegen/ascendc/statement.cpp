@@ -212,6 +212,7 @@ void Context::for_loop(const Statement& statement) {
   declare(variable);
   open("for (" + name + " = " + index(statement.begin) + "; " + condition + "; " + name + " += " + step +
        ") {");
+  program.nodes.back().loop = &statement;
   if (statement.begin.is_constant() && statement.end.is_constant() && statement.step.is_constant()) {
     const double length = static_cast<double>(statement.end.value.as_int64()) -
                           static_cast<double>(statement.begin.value.as_int64());
@@ -236,6 +237,7 @@ void Context::for_loop(const Statement& statement) {
 void Context::while_loop(const Statement& statement) {
   note(place_text(statement.location));
   open("while (true) {");
+  program.nodes.back().loop = &statement;
   const std::string condition = scalar(statement.value);
   open("if (!(" + condition + ")) {", false);
   jump("break;");

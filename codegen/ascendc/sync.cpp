@@ -4,7 +4,7 @@
 // Queues are known to order what moves in, computes and moves out (EnQue, DeQue, the reuse of a buffer).
 //
 // A loop's body is walked until what holds at its start no longer changes: its first line follows the last one, too.
-#include "codegen/ascendc/program.hpp"
+#include "codegen/ascendc/context.hpp"
 
 #include <algorithm>
 #include <array>
@@ -27,7 +27,8 @@ struct Record {
   std::size_t line = 0;  ///< of the program, with `touch` its identity
   std::int64_t number = 0;
   Touch touch;
-  unsigned done = 0;  ///< bit of every pipe that has
+  unsigned done = 0;   ///< bit of every pipe that has
+  bool again = false;  ///< a store: its line may write the same elements in a later turn of a loop
   [[nodiscard]] auto key() const {
     return std::tuple(pipe, line, touch.object, touch.begin, touch.end, touch.writes);
   }
@@ -53,7 +54,7 @@ bool overlap(const Object& object, const Touch& a, const Touch& b) {
 
 class Synchroniser {
  public:
-  explicit Synchroniser(Program& program) : program_(program) {}
+  explicit Synchroniser(Context& context) : context_(context), program_(context.program) {}
 
   void run() {
     std::size_t at = 0;
@@ -82,6 +83,16 @@ class Synchroniser {
     if (scalar && first.queue >= 0 && first.queue == second.queue) return true;
     if (first.memory >= 0 && first.memory == second.memory) return true;
     return a.object == b.object && overlap(first, a, b);
+  }
+
+  /// Stores may overlap where nothing orders them: two that write one element need a barrier.
+  bool stores_meet(const Touch& touch, const Record& record) const {
+    const Touch& earlier = record.touch;
+    if (!touch.writes || !earlier.writes) return false;
+    if (touch.object != earlier.object) return true;
+    const bool known = touch.store != nullptr && earlier.store != nullptr;
+    if (known && context_.apart(*touch.store, *earlier.store)) return false;
+    return !known || touch.store != earlier.store || record.again;
   }
 
   void emit(Node node, bool write) {
@@ -132,16 +143,13 @@ class Synchroniser {
     if (pipe != Pipe::None) {
       for (int other = 1; other < pipe_count; ++other) {
         const Pipe from = static_cast<Pipe>(other);
-        // The scalar pipe and those that move data keep their own order, but for stores to one place by two names: to the
-        // own part of a window, and to that of a peer which may be the own rank.
-        const bool by_names = from == pipe && pipe == Pipe::MoveOut;
-        if (from == pipe && pipe != Pipe::Vector && !by_names) continue;
+        // The scalar pipe and the one that moves in keep their own order.
+        const bool stores = from == pipe && pipe == Pipe::MoveOut;
+        if (from == pipe && pipe != Pipe::Vector && !stores) continue;
         const bool waits = std::ranges::any_of(state.records, [&](const Record& record) {
           return record.pipe == from && (record.done >> index(pipe) & 1) == 0 &&
                  std::ranges::any_of(node.touches, [&](const Touch& touch) {
-                   if (by_names &&
-                       !(touch.writes && record.touch.writes && touch.object != record.touch.object))
-                     return false;
+                   if (stores && !stores_meet(touch, record)) return false;
                    return conflict(touch, record.touch, pipe == Pipe::Scalar || from == Pipe::Scalar);
                  });
         });
@@ -198,6 +206,7 @@ class Synchroniser {
       }
       same->number = std::max(same->number, record.number);
       same->done &= record.done;
+      same->again |= record.again;
     }
     for (const auto& [object, reached] : b.queued) both.queued.insert({object, reached});
     return both;
@@ -227,8 +236,18 @@ class Synchroniser {
   /// How many waits a state may still ask for.
   static std::size_t waiting(const State& state) {
     std::size_t count = state.records.size() * pipe_count;
-    for (const Record& record : state.records) count -= static_cast<std::size_t>(std::popcount(record.done));
+    for (const Record& record : state.records)
+      count += (record.again ? 1 : 0) - static_cast<std::size_t>(std::popcount(record.done));
     return count;
+  }
+
+  /// Marks the stores of a loop's body, since `before`, that write the same elements again in its next turn.
+  void next_turn(const Node& open, std::int64_t before, State& state) const {
+    if (open.loop == nullptr) return;
+    for (Record& record : state.records)
+      if (record.number > before && record.pipe == Pipe::MoveOut && record.touch.writes)
+        record.again |=
+            record.touch.store == nullptr || !context_.apart_in_turns(*record.touch.store, *open.loop);
   }
 
   void loop(std::size_t& at, std::size_t end, State& state, bool write) {
@@ -237,7 +256,9 @@ class Synchroniser {
     for (int round = 0; round < 4; ++round) {
       State inside = entry;
       std::size_t inner = begin + 1;
+      const std::int64_t before = last_;
       walk(inner, end, inside, false);
+      next_turn(program_.nodes[begin], before, inside);
       const State next = merge(entry, inside);
       const bool same = next.known == entry.known && waiting(next) == waiting(entry);
       entry = next;
@@ -246,7 +267,9 @@ class Synchroniser {
     emit(program_.nodes[begin], write);
     at = begin + 1;
     State inside = entry;
+    const std::int64_t before = last_;
     walk(at, end, inside, write);
+    next_turn(program_.nodes[begin], before, inside);
     emit(program_.nodes[at], write);
     ++at;
     state = merge(entry, inside);
@@ -267,6 +290,7 @@ class Synchroniser {
     state = merge(then, otherwise);
   }
 
+  Context& context_;
   Program& program_;
   std::vector<Node> result_;
   std::int64_t last_ = 0;  ///< number of the last line of any pipe
@@ -277,10 +301,10 @@ class Synchroniser {
 
 }  // namespace
 
-void synchronise(Program& program) {
-  Synchroniser synchroniser(program);
+void synchronise(Context& context) {
+  Synchroniser synchroniser(context);
   synchroniser.run();
-  for (const std::string& event : synchroniser.used_) program.events.push_back(event);
+  for (const std::string& event : synchroniser.used_) context.program.events.push_back(event);
 }
 
 }  // namespace trilith::codegen::ascendc
