@@ -75,6 +75,65 @@ __aicore__ inline uint32_t FusedMultiplyAdd(uint32_t a, uint32_t b, uint32_t c) 
 }
 )";
 
+inline constexpr const char* running_sum = R"(
+/// A sum of floats as double arithmetic has it: digits * 2^exponent, rounded to 53 digits at each step.
+struct RunningSum {
+  uint64_t digits = 0;
+  int32_t exponent = 0;
+  bool negative = false, infinite = false, undefined = false;
+
+  __aicore__ inline void Add(float value) {
+    union {
+      float value;
+      uint32_t bits;
+    } given = {value};
+    const uint32_t size = given.bits & 0x7fffffffu;
+    const bool below = size != given.bits;
+    if (size >= 0x7f800000u) {
+      undefined = undefined || size > 0x7f800000u || (infinite && below != negative);
+      infinite = true;
+      negative = below;
+    }
+    if (infinite || size == 0) return;
+    uint64_t more = digits, less = DigitsOf(size);
+    int32_t larger = exponent, smaller = ExponentOf(size);
+    // Both with their first digit at the same bit, with one to spare for the sum.
+    for (; more != 0 && more >> 62 == 0; more <<= 1) --larger;
+    for (; less >> 62 == 0; less <<= 1) --smaller;
+    const bool same = below == negative;
+    if (more == 0 || larger < smaller || (larger == smaller && more < less)) {
+      const uint64_t other = more;
+      more = less;
+      less = other;
+      const int32_t scale = larger;
+      larger = smaller;
+      smaller = less == 0 ? larger : scale;
+      negative = below;
+    }
+    less = Jammed(less, larger - smaller);
+    uint64_t total = same || less == 0 ? more + less : more - less;
+    exponent = larger;
+    for (; total != 0 && total >> 63 == 0; total <<= 1) --exponent;
+    const uint64_t lost = total & 0x7ffu;
+    digits = total >> 11;
+    exponent += 11;
+    if (lost > 0x400u || (lost == 0x400u && (digits & 1) != 0)) ++digits;
+    if (digits == 0) negative = false;
+  }
+
+  /// `odd`: to be rounded once more, to a shorter float.
+  template <bool odd>
+  __aicore__ inline float Value() const {
+    union {
+      uint32_t bits;
+      float value;
+    } result = {0x7fc00000u};
+    if (!undefined) result.bits = (negative ? 0x80000000u : 0) | (infinite ? 0x7f800000u : FloatOf<odd>(digits, exponent));
+    return result.value;
+  }
+};
+)";
+
 inline constexpr const char* float_remainder = R"(
 /// The remainder of a / b with the sign of a: exact. Floats, given and returned by their bits.
 __aicore__ inline uint32_t FloatRemainder(uint32_t a, uint32_t b) {

@@ -1,6 +1,7 @@
 // Operations that choose elements by position, or find positions by value: the scalar pipe walks lines of one axis in the
 // unified buffer. Lines of another axis than the last are transposed on their way, in the workspace.
 #include "codegen/ascendc/call.hpp"
+#include "codegen/ascendc/float_bits.hpp"
 #include "codegen/ascendc/index_functions.hpp"
 
 #include <algorithm>
@@ -142,13 +143,20 @@ void cumsum(TileCall& call) {
   const Lines lines = lines_of(call, x, axis);
   const Target target = target_of(call, axis);
   call.c.function("Line", functions::line);
-  call.c.function("SumLines", functions::sum_lines);
+  const bool floats = is_floating(x.dtype);
+  const std::string function = floats ? "SumFloatLines" : "SumLines";
+  if (floats) {
+    call.c.function("FloatOf", functions::float_of);
+    call.c.function("DigitsOf", functions::float_parts);
+    call.c.function("RunningSum", functions::running_sum);
+  }
+  call.c.function(function, floats ? functions::sum_float_lines : functions::sum_lines);
   const Buffer line = buffer(call, lines.length.most, x.dtype);
-  call.c.call("SumLines<" + own_type(x.dtype) + ", " + word(is_floating(x.dtype)) + ">(" +
-                  text_of(target.view) + ", " + text_of(lines.view) + ", " + line.text + ", " +
+  call.c.call(function + "(" + text_of(target.view) + ", " + text_of(lines.view) + ", " + line.text + ", " +
                   lines.count.text() + ", " + lines.length.text() + ");",
               {{target.view.object, true}, {lines.view.object, false}, {line.object, true}});
-  call.c.takes(by_lines({lines.view}, target.view, 2 * lines.view.size().most));
+  // Of a float, about as many instructions of the scalar pipe.
+  call.c.takes(by_lines({lines.view}, target.view, (floats ? 40 : 2) * lines.view.size().most));
   finish(call, target);
 }
 

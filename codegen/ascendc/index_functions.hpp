@@ -67,28 +67,33 @@ __aicore__ inline void ArgLines(const AscendC::GlobalTensor<int32_t>& to, const 
 )";
 
 inline constexpr const char* sum_lines = R"(
-/// Running sums of each line. Floats carry what a sum loses in a second float; integers wrap.
-template <typename T, bool floats, typename Moved>
-__aicore__ inline void SumLines(const AscendC::GlobalTensor<Moved>& to, const AscendC::GlobalTensor<Moved>& from,
-                                const AscendC::LocalTensor<Moved>& line, int64_t lines, int64_t length) {
+/// Running sums of each line; they wrap.
+template <typename T>
+__aicore__ inline void SumLines(const AscendC::GlobalTensor<T>& to, const AscendC::GlobalTensor<T>& from,
+                                const AscendC::LocalTensor<T>& line, int64_t lines, int64_t length) {
   for (int64_t i = 0; i < lines; ++i) {
     LoadLine(line, from[i * length], length);
-    if constexpr (floats) {
-      float high = 0, low = 0;
-      for (int64_t at = 0; at < length; ++at) {
-        const float value = static_cast<float>(line.GetValue(at)), sum = high + value;
-        const float part = sum - high;
-        low = low + ((high - (sum - part)) + (value - part));
-        if (low != low || sum - sum != 0.0f) low = 0;
-        high = sum;
-        line.SetValue(at, static_cast<T>(high + low));
-      }
-    } else {
-      uint64_t sum = 0;
-      for (int64_t at = 0; at < length; ++at) {
-        sum += static_cast<uint64_t>(line.GetValue(at));
-        line.SetValue(at, static_cast<Moved>(sum));
-      }
+    uint64_t sum = 0;
+    for (int64_t at = 0; at < length; ++at) {
+      sum += static_cast<uint64_t>(line.GetValue(at));
+      line.SetValue(at, static_cast<T>(sum));
+    }
+    StoreLine(to[i * length], line, length);
+  }
+}
+)";
+
+inline constexpr const char* sum_float_lines = R"(
+/// Running sums of each line, as in double; each is rounded once.
+template <typename T>
+__aicore__ inline void SumFloatLines(const AscendC::GlobalTensor<T>& to, const AscendC::GlobalTensor<T>& from,
+                                const AscendC::LocalTensor<T>& line, int64_t lines, int64_t length) {
+  for (int64_t i = 0; i < lines; ++i) {
+    LoadLine(line, from[i * length], length);
+    RunningSum sum;
+    for (int64_t at = 0; at < length; ++at) {
+      sum.Add(static_cast<float>(line.GetValue(at)));
+      line.SetValue(at, static_cast<T>(sum.Value<sizeof(T) != sizeof(float)>()));
     }
     StoreLine(to[i * length], line, length);
   }
