@@ -16,12 +16,12 @@
 
 #include "pl/bound.hpp"
 #include "pl/capture_record.hpp"
-#include "pl/detail/kernel_object.hpp"
+#include "pl/detail/kernel_family.hpp"
 #include "pl/error.hpp"
 
 #include <array>
-#include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -60,15 +60,17 @@ class LambdaKernel final : public KernelObject {
   template <std::size_t... I>
   void run([[maybe_unused]] const Argument* arguments, [[maybe_unused]] void* result,
            std::index_sequence<I...>) const {
-    std::tuple<P...> values{from_argument<P>(arguments[I])...};
+    call_lambda(result, from_argument<P>(arguments[I])...);
+  }
+  void call_lambda([[maybe_unused]] void* result, P... values) const {
     if constexpr (!Generic<F> && !std::is_invocable_v<const F&, P&...>) {
       return;  // `mutable`: MemberSignature says so
     } else if constexpr (std::is_void_v<R>) {
-      lambda_(std::get<I>(values)...);
+      lambda_(values...);
     } else if (result == nullptr) {
-      (void)lambda_(std::get<I>(values)...);
+      (void)lambda_(values...);
     } else {
-      static_cast<std::optional<std::remove_cvref_t<R>>*>(result)->emplace(lambda_(std::get<I>(values)...));
+      static_cast<std::optional<std::remove_cvref_t<R>>*>(result)->emplace(lambda_(values...));
     }
   }
   const F& lambda_;
@@ -106,49 +108,28 @@ R call_with(Invoke&& invoke, const P&... parameters) {
   }
 }
 
-/// A lambda with its kernel objects: one, or one for each instantiation of a generic lambda.
+/// A lambda with its kernel objects.
 template <class F>
-class KernelFamily : public std::enable_shared_from_this<KernelFamily<F>> {
+class LambdaFamily final : public KernelFamily {
  public:
-  KernelFamily(F lambda, std::source_location where, const CaptureUnit* unit)
-      : lambda_(std::move(lambda)), where_(where), unit_(unit) {}
-  ~KernelFamily() {
-    for (Node* node = first_.load(); node != nullptr;) delete std::exchange(node, node->next);
-  }
-  KernelFamily(const KernelFamily&) = delete;
-  KernelFamily& operator=(const KernelFamily&) = delete;
-
-  [[nodiscard]] const F& lambda() const { return lambda_; }
+  LambdaFamily(F lambda, std::source_location where, const CaptureUnit* unit)
+      : KernelFamily(where, unit), lambda_(std::move(lambda)) {}
+  ~LambdaFamily() override { clear(); }
+  LambdaFamily(const LambdaFamily&) = delete;
+  LambdaFamily& operator=(const LambdaFamily&) = delete;
 
   template <class R, class... P>
   [[nodiscard]] KernelObject& object() {
-    static constexpr char tag = 0;  // its address stands for the parameter types
-    Node* const head = first_.load(std::memory_order_acquire);
-    for (Node* node = head; node != nullptr; node = node->next)
-      if (node->tag == &tag) return *node->kernel;
+    static constexpr char tag = 0;
+    if (KernelObject* const found = find(&tag)) return *found;
     std::vector<const std::type_info*> types;
     if constexpr (Generic<F>) types = {&typeid(P)...};
-    auto fresh = std::make_unique<Node>(Node{
-        &tag, std::make_unique<LambdaKernel<F, R, P...>>(lambda_, std::move(types), where_, unit_), head});
-    fresh->kernel->set_owner(this->weak_from_this());
-    while (!first_.compare_exchange_weak(fresh->next, fresh.get(), std::memory_order_acq_rel)) {
-      // Another thread was first: perhaps with the very same types.
-      for (Node* node = fresh->next; node != nullptr; node = node->next)
-        if (node->tag == &tag) return *node->kernel;
-    }
-    return *fresh.release()->kernel;
+    return keep(&tag, std::unique_ptr<KernelObject>(
+                          new LambdaKernel<F, R, P...>(lambda_, std::move(types), where(), unit())));
   }
 
  private:
-  struct Node {
-    const void* tag;
-    std::unique_ptr<KernelObject> kernel;
-    Node* next;
-  };
   const F lambda_;
-  const std::source_location where_;
-  const CaptureUnit* const unit_;
-  std::atomic<Node*> first_{nullptr};
 };
 
 }  // namespace detail
@@ -191,8 +172,8 @@ template <class F, class R, class... P>
 class TypedKernel {
  public:
   TypedKernel(F lambda, std::source_location where, const CaptureUnit* unit)
-      : family_(std::make_shared<KernelFamily<F>>(std::move(lambda), where, unit)),
-        object_(&family_->template object<R, P...>()) {}
+      : family_(new LambdaFamily<F>(std::move(lambda), where, unit)),
+        object_(&static_cast<LambdaFamily<F>&>(*family_).template object<R, P...>()) {}
 
   R operator()(Given<P>... arguments, std::source_location where = std::source_location::current()) const {
     return call_with<R>(
@@ -226,7 +207,7 @@ class TypedKernel {
   [[nodiscard]] std::string name() const { return object_->name(); }
 
  private:
-  std::shared_ptr<KernelFamily<F>> family_;
+  std::shared_ptr<KernelFamily> family_;
   KernelObject* object_;
 };
 
@@ -242,18 +223,18 @@ class GenericKernel {
 
  public:
   GenericKernel(F lambda, std::source_location where, const CaptureUnit* unit)
-      : family_(std::make_shared<KernelFamily<F>>(std::move(lambda), where, unit)) {}
+      : family_(new LambdaFamily<F>(std::move(lambda), where, unit)) {}
 
   template <class... A>
   Result<A...> operator()(A&&... arguments) const {
-    KernelObject& object = family_->template object<Result<A...>, Parameter<A>...>();
+    KernelObject& object = object_of<A...>();
     return call_with<Result<A...>>(
         [&](const Argument* list, void* result) { return object.call(list, result, std::source_location{}); },
         to_parameter<Parameter<A>>(arguments, std::source_location{})...);
   }
   template <class... A>
   [[nodiscard]] Compiled<Result<A...>(Parameter<A>...)> compile(A&&... arguments) const {
-    KernelObject& object = family_->template object<Result<A...>, Parameter<A>...>();
+    KernelObject& object = object_of<A...>();
     KernelObject::Handle handle;
     call_with<void>(
         [&](const Argument* list, void*) { handle = object.compile(list, std::source_location{}); },
@@ -266,7 +247,7 @@ class GenericKernel {
   }
   template <class... A>
   [[nodiscard]] std::string emit(std::string_view target, A&&... arguments) const {
-    KernelObject& object = family_->template object<Result<A...>, Parameter<A>...>();
+    KernelObject& object = object_of<A...>();
     std::string text;
     call_with<void>([&](const Argument* list, void*) { text = object.emit(target, list); },
                     to_parameter<Parameter<A>>(arguments, std::source_location{})...);
@@ -274,7 +255,12 @@ class GenericKernel {
   }
 
  private:
-  std::shared_ptr<KernelFamily<F>> family_;
+  template <class... A>
+  [[nodiscard]] KernelObject& object_of() const {
+    return static_cast<LambdaFamily<F>&>(*family_).template object<Result<A...>, Parameter<A>...>();
+  }
+
+  std::shared_ptr<KernelFamily> family_;
 };
 
 template <class F, bool generic = Generic<F>>
