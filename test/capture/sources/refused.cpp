@@ -368,6 +368,10 @@ auto chosen_mode = pl::jit.incore([](Signal s, pl::Scalar<int> n) {
 auto wrong_cell_rank = pl::jit.incore([](Signal s) {
   pld::wait(s, {.offsets = {0, 1}});  // refused: 2 entries for a window of rank 1
 });
+auto row_of_pieces = pl::jit.incore([](pld::DistributedTensor<float, 4, 8> pieces, pl::Out<pl::Tensor<float, 8>> y) {
+  const int me = pld::rank(pieces);
+  y = pl::store(pld::remote_load(pieces, {.peer = 0, .offsets = {me}, .shape = {8}}), y);  // refused: 1 entries for a window of rank 2
+});
 auto negative_chunk = pl::jit.incore([](Signal s, pl::Tensor<std::int32_t, 4> x) {
   pld::put(s, {.peer = 0, .src = x, .chunk = -1});  // refused: .chunk is -1
 });
