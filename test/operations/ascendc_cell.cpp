@@ -43,8 +43,8 @@ int instructions(std::string_view body) {
 
 /// Elements that the scalar pipe writes, itself or in a function in front of the kernel.
 bool walks_elements(std::string_view body) {
-  for (const std::string_view word :
-       {".SetValue(", "FillBy(", "FillRows<", "Lines<", "GatherRows<", "GatherPages<", "PrintRow<"})
+  for (const std::string_view word : {".SetValue(", "FillBy(", "FillRows<", "Lines<", "SumLines(",
+                                      "SumFloatLines(", "GatherRows<", "GatherPages<", "PrintRow<"})
     if (body.find(word) != std::string_view::npos) return true;
   return false;
 }
