@@ -78,7 +78,17 @@ bool Context::apart(const Statement& store, const Statement& other) const {
   const auto adds = [](const Statement& of) { return of.value.attributes.atomic == Atomic::Add; };
   if (adds(store) && adds(other)) return true;
   const fuse::Region a = fuse::region_of(kernel, store), b = fuse::region_of(kernel, other);
-  return a.tensor == b.tensor && fuse::disjoint(a, b);
+  if (a.tensor != b.tensor) return false;
+  // What the last turn of a loop leaves lies behind what all its turns have stored.
+  const auto ends_before = [&](const fuse::Region& first, const fuse::Region& second, std::size_t axis) {
+    const Range begin = range_of(second.offsets->operands[axis]),
+                end = range_of(first.offsets->operands[axis]);
+    return end.last != Range::none && begin.first != -Range::none &&
+           end.last + extent(first.shape[axis], store.location).most <= begin.first;
+  };
+  for (std::size_t axis = 0; axis < a.shape.size(); ++axis)
+    if (ends_before(a, b, axis) || ends_before(b, a, axis)) return true;
+  return fuse::disjoint(a, b);
 }
 
 }  // namespace trilith::codegen::ascendc

@@ -63,6 +63,19 @@ TEST_CASE("A loop whose stores overlap in part waits, one whose stores lie side 
   CHECK_FALSE(is_ordered(moved_in_turns(width, 1, false)));
 }
 
+TEST_CASE("What is left behind a loop's whole tiles lies behind all that the loop stores") {
+  const auto rest = [](std::int64_t at) {
+    return [=](KernelBuilder& k, const Expr& x, const Expr& y) {
+      k.for_("i", 0, 4, 1, [&](const Expr& i) {
+        k.store(load(x, {i * integer(width)}, {width}) + literal(1), {i * integer(width)}, y);
+      });
+      k.store(load(x, {at}, {11}) + literal(1), {at}, y);
+    };
+  };
+  CHECK_FALSE(is_ordered(rest(4 * width)));
+  CHECK(is_ordered(rest(4 * width - 1)));
+}
+
 TEST_CASE("Stores that go backwards, or by a number that a turn computes, are known to lie side by side") {
   CHECK_FALSE(is_ordered([](KernelBuilder& k, const Expr& x, const Expr& y) {
     k.for_("i", 0, 8, 1, [&](const Expr& i) {
