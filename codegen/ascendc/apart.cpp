@@ -10,6 +10,8 @@
 namespace trilith::codegen::ascendc {
 namespace {
 
+constexpr std::int64_t most = std::int64_t{1} << 30;  ///< of factors: products are far from overflow
+
 bool assigns(std::span<const Statement> list, VariableId variable) {
   return std::ranges::any_of(list, [&](const Statement& statement) {
     const bool own = statement.kind == StatementKind::Assign || statement.kind == StatementKind::For;
@@ -51,7 +53,6 @@ class Slope {
     return of(*made->second);
   }
 
-  static constexpr std::int64_t most = std::int64_t{1} << 30;
   const Context& c_;
   const Statement& loop_;
 };
@@ -66,7 +67,7 @@ bool Context::apart_in_turns(const Statement& store, const Statement& loop) cons
   const std::int64_t step = std::abs(loop.step.value.as_int64());
   for (std::size_t axis = 0; axis < region.shape.size(); ++axis) {
     const std::optional<std::int64_t> slope = Slope(*this, loop).of(region.offsets->operands[axis]);
-    if (!slope || step == 0 || step > (std::int64_t{1} << 30)) continue;
+    if (!slope || step == 0 || step > most) continue;
     if (std::abs(*slope) * step >= extent(region.shape[axis], store.location).most) return true;
   }
   return false;
@@ -79,7 +80,7 @@ bool Context::apart(const Statement& store, const Statement& other) const {
   if (adds(store) && adds(other)) return true;
   const fuse::Region a = fuse::region_of(kernel, store), b = fuse::region_of(kernel, other);
   if (a.tensor != b.tensor) return false;
-  // What the last turn of a loop leaves lies behind what all its turns have stored.
+  // Of constants as fuse::disjoint has it; and what a loop leaves lies behind what all its turns have stored.
   const auto ends_before = [&](const fuse::Region& first, const fuse::Region& second, std::size_t axis) {
     const Range begin = range_of(second.offsets->operands[axis]),
                 end = range_of(first.offsets->operands[axis]);
@@ -88,7 +89,7 @@ bool Context::apart(const Statement& store, const Statement& other) const {
   };
   for (std::size_t axis = 0; axis < a.shape.size(); ++axis)
     if (ends_before(a, b, axis) || ends_before(b, a, axis)) return true;
-  return fuse::disjoint(a, b);
+  return false;
 }
 
 }  // namespace trilith::codegen::ascendc
